@@ -1,0 +1,64 @@
+"""The one atomic writer: a reader finds the old file or the new one, never a part.
+
+Not guaranteed: order between several files (the staged folder below is for that), survival of a power
+cut on file systems that ignore fsync, and atomic replacement of a *non-empty* folder (the old one is
+moved aside first; a kill between the two moves leaves it under its `.old` name, which `recover` puts back).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+
+@contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """A temporary sibling to write; renamed to `path` on success, removed on any exception."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part-{os.getpid()}")
+    try:
+        yield part
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_open(path: Path, mode: str = "w", **options: Any) -> Iterator[IO[Any]]:
+    """Like `open(path, mode)`, atomically; text is UTF-8 with `\\n` line ends."""
+    if "b" not in mode:
+        options = {"encoding": "utf-8", "newline": "\n", **options}
+    with atomic_path(path) as part, part.open(mode, **options) as handle:
+        yield handle
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole text file atomically."""
+    with atomic_open(path) as handle:
+        handle.write(text)
+
+
+def replace_folder(staged: Path, target: Path) -> None:
+    """Move a finished folder to its place; a folder that stands there is removed after the move."""
+    old = target.with_name(f".{target.name}.old")
+    recover(target)
+    if target.exists():
+        target.rename(old)
+    staged.rename(target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def recover(target: Path) -> None:
+    """Undo a kill inside `replace_folder`: put the old folder back, or remove what was replaced."""
+    old = target.with_name(f".{target.name}.old")
+    if old.exists():
+        if target.exists():
+            shutil.rmtree(old)
+        else:
+            old.rename(target)

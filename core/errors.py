@@ -1,0 +1,120 @@
+"""Every error that a user can cause: one line, with the place, the value received and the fix.
+
+Exit codes of the command line: 0 fine; 1 a check failed; 2 user error; 3 internal; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_TOKEN = re.compile(r"hf_[A-Za-z0-9]{6,}")
+_VALUE_LIMIT = 80
+
+
+def redact(text: str) -> str:
+    """Replace anything that looks like a Hub token, so that no message, log or manifest can carry one."""
+    return _TOKEN.sub("hf_***", text)
+
+
+def show(value: object) -> str:
+    """A value as errors quote it: `repr` on one line, at most 80 characters, tokens removed."""
+    text = redact(repr(value))
+    return text if len(text) <= _VALUE_LIMIT else text[: _VALUE_LIMIT - 3] + "..."
+
+
+class BenchwrightWarning(UserWarning):
+    """Something that the user should know and that does not stop the work."""
+
+
+class BenchwrightError(Exception):
+    """Base of all errors that the command line prints without a traceback."""
+
+    exit_code = 2
+
+    def __str__(self) -> str:
+        return redact(" ".join(super().__str__().split()))
+
+
+class UsageError(BenchwrightError):
+    """An option or argument that cannot be used as given."""
+
+
+class SourceError(BenchwrightError):
+    """A fault in an input file.
+
+    `row` is 0-based, `line` 1-based; both are left out where they have no meaning. `reason` is a short
+    stable phrase by which faults are counted; `fix` says what the user can do.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        path: str | Path | None = None,
+        row: int | None = None,
+        line: int | None = None,
+        field: str | None = None,
+        value: object = None,
+        fix: str = "",
+    ) -> None:
+        self.reason, self.path, self.row, self.line = reason, path, row, line
+        self.field, self.value, self.fix = field, value, fix
+        place = [str(path)] if path is not None else []
+        if row is not None:
+            place.append(f"row {row}")
+        if line is not None:
+            place.append(f"line {line}")
+        if field is not None:
+            place.append(f"field {field!r}")
+        message = f"{', '.join(place)}: {reason}" if place else reason
+        if value is not None:
+            message += f", got {show(value)}"
+        if fix:
+            message += f"; {fix}"
+        super().__init__(message)
+
+
+class SourceErrors(SourceError):
+    """Several row-level faults of one read, shown together."""
+
+    def __init__(self, faults: list[SourceError], more: bool) -> None:
+        self.faults = faults
+        super().__init__(faults[0].reason, path=faults[0].path)
+        self._more = more
+
+    def __str__(self) -> str:
+        lines = [str(fault) for fault in self.faults]
+        known = f"at least {len(lines)}" if self._more else str(len(lines))
+        lines.append(f"{known} bad row(s); --on-bad-row drop leaves them out and counts them in the manifest")
+        return "\n".join(lines)
+
+
+class PrerequisiteError(BenchwrightError):
+    """A missing extra, model or token; the message prints the line that installs it."""
+
+    def __init__(self, what: str, install: str) -> None:
+        self.what, self.install = what, install
+        super().__init__(f"{what}; run: {install}")
+
+
+class SplitError(BenchwrightError):
+    """The rows cannot be divided as asked."""
+
+
+class ReleaseError(BenchwrightError):
+    """A release folder is missing, half-made or in the way."""
+
+
+class CheckFailed(BenchwrightError):
+    """verify, audit or diff found a difference; exit code 1."""
+
+    exit_code = 1
+
+
+class AuditError(CheckFailed):
+    """The audit has findings of severity `error` that are not in the accepted-findings file."""
+
+
+class PublishError(BenchwrightError):
+    """The Hub refused, or the release may not be published."""

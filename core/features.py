@@ -1,0 +1,48 @@
+"""Columns shared by every config, declared once (rows as a reader of a config finds them)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from datasets import ClassLabel, Features, Value
+
+HEAD = {"uid": Value("string"), "content_id": Value("string")}
+
+PLACEMENT = {
+    "log_likelihood": Value("float32"),
+    "lm_num_tokens": Value("int32"),
+    "fold": Value("int8"),
+    "length": Value("int32"),
+    "placed_by": Value("string"),
+    "source_split": Value("string"),
+    "source_index": Value("int32"),
+}
+
+# Score columns have a hash and a tolerance of their own and stand outside the row digest.
+SCORE_COLUMNS = ("log_likelihood", "lm_num_tokens", "fold")
+
+SCORES = Features(
+    {
+        **HEAD,
+        "log_likelihood": Value("float32"),
+        "lm_num_tokens": Value("int32"),
+        "length": Value("int32"),
+        "fold": Value("int8"),
+        "status": Value("string"),
+    }
+)
+
+
+def family(payload: dict[str, Any], *, placed: bool = True) -> Features:
+    """The features of one family of configs: head, payload, placement tail."""
+    return Features({**HEAD, **payload, **(PLACEMENT if placed else {})})
+
+
+def class_names(features: Features) -> dict[str, list[str]]:
+    """Label names, in order, of every class column."""
+    return {name: list(kind.names) for name, kind in features.items() if isinstance(kind, ClassLabel)}
+
+
+def payload_columns(features: Features) -> list[str]:
+    """Columns that a row digest covers: everything that the placement did not write."""
+    return [name for name in features if name not in {*SCORE_COLUMNS, "placed_by"}]
