@@ -1,0 +1,42 @@
+"""Fixtures shared by all tests. Real corpora and oracles stand outside the repository; missing ones fail."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Read at import by huggingface_hub and datasets: no test may reach a public host.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("HF_UPDATE_DOWNLOAD_COUNTS", "0")
+os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+def _external(variable: str, default: str) -> Path:
+    folder = Path(os.environ.get(variable, ROOT.parent / "shared" / default))
+    if not folder.is_dir():
+        pytest.fail(f"{folder} is missing; set {variable} to the folder, or leave out `-m corpora`")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The real corpora (BENCHWRIGHT_DATA)."""
+    return _external("BENCHWRIGHT_DATA", "data")
+
+
+@pytest.fixture(scope="session")
+def oracle_folder() -> Path:
+    """Expected outputs of the reference implementations (BENCHWRIGHT_ORACLES)."""
+    return _external("BENCHWRIGHT_ORACLES", "oracles")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or fills the user's score cache."""
+    monkeypatch.setenv("BENCHWRIGHT_CACHE", str(tmp_path / "cache"))
