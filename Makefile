@@ -1,0 +1,51 @@
+# Everything runs in .venv; nothing outside it is touched.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Strict editable mode lets type checkers and import-linter see the folder mapping of pyproject.toml.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	--config-settings editable_mode=strict
+SOURCES := $(shell find core builders splitting cards eval cli -name '*.py' 2>/dev/null)
+
+.PHONY: demo test lint corpora bench format clean
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) -e '.[dev]'
+	touch $@
+
+# The strict link tree is laid at install time, so a new file needs a new (quick) install.
+$(VENV)/linked: $(VENV)/installed $(SOURCES)
+	$(INSTALL) --no-deps -e .
+	touch $@
+
+$(VENV)/embedded: $(VENV)/linked
+	$(BIN)/benchwright models get embedded
+	touch $@
+
+demo: $(VENV)/embedded
+	$(BIN)/benchwright demo --out benchwright-demo --overwrite
+
+test: lint $(VENV)/embedded
+	$(BIN)/python -m pytest -m 'not corpora'
+
+lint: $(VENV)/linked
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Checks on real corpora and on the reference implementations' outputs; see tests/conftest.py for where they stand.
+corpora: $(VENV)/embedded
+	$(BIN)/python -m pytest -m corpora
+
+bench: $(VENV)/embedded
+	$(BIN)/python benchmarks/scoring.py
+	$(BIN)/python benchmarks/writing.py
+
+format: $(VENV)/linked
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) build *.egg-info benchwright-demo
