@@ -56,6 +56,14 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class AuditReport:
+    """Everything found, worst first, and the findings that stop a release."""
+
+    findings: list[Finding]
+    stopping: list[Finding]
+
+
+@dataclass(frozen=True)
 class AuditRows:
     """What the checks need of n rows: codes that are equal where inputs or targets are equal.
 
@@ -98,7 +106,15 @@ def audit_corpus(rows: AuditRows, published: bool) -> list[Finding]:
     repeated = _later_copies(_pair(rows.exact, rows.targets))
     if len(repeated):
         findings.append(
-            _finding("duplicate_row", known, None, (), rows, repeated, "row(s) repeat an earlier row, target included")
+            _finding(
+                "duplicate_row",
+                known,
+                None,
+                (),
+                rows,
+                repeated,
+                "row(s) repeat an earlier row, target included",
+            )
         )
     conflicting = _conflicts(rows.exact, rows.targets)
     if len(conflicting):
@@ -109,7 +125,9 @@ def audit_corpus(rows: AuditRows, published: bool) -> list[Finding]:
         if blank.any():
             severity: Severity = "known" if published else "error"
             message = f"row(s) have nothing in {column!r}"
-            findings.append(_finding("empty_component", severity, None, (), rows, np.flatnonzero(blank), message))
+            findings.append(
+                _finding("empty_component", severity, None, (), rows, np.flatnonzero(blank), message)
+            )
     return findings
 
 
@@ -118,7 +136,13 @@ def audit_config(name: str, rows: AuditRows, side: np.ndarray, published: bool) 
     findings: list[Finding] = []
     for code, keys, other, leak, what in (
         ("exact", rows.exact, None, "error", "equal input"),
-        ("normalised", rows.normalised, rows.exact, "warning", "input equal but for case, punctuation and spaces"),
+        (
+            "normalised",
+            rows.normalised,
+            rows.exact,
+            "warning",
+            "input equal but for case, punctuation and spaces",
+        ),
     ):
         present = np.zeros((int(keys.max(initial=-1)) + 1, len(SPLITS)), dtype=bool)
         placed = np.flatnonzero(side >= 0)
@@ -169,6 +193,37 @@ def audit_release(release: ReleaseFolder, accepted: set[str] | None = None) -> l
     return sort_findings(accept(findings, accepted or set()))
 
 
+def audit(
+    release: str | Path | ReleaseFolder,
+    *,
+    accepted: str | Path | None = None,
+    write_accepted: str | Path | None = None,
+) -> AuditReport:
+    """Audit a release folder.
+
+    Without `accepted`, findings of severity `error` fail it. With that file, so does every finding but
+    `info` that is not in it. `write_accepted` writes today's findings as such a file.
+    Raises SourceError for an accepted-findings file that cannot be read.
+    """
+    folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
+    agreed = read_accepted(Path(accepted)) if accepted is not None else None
+    findings = audit_release(folder, agreed)
+    if write_accepted is not None:
+        write_accepted_file(Path(write_accepted), findings)
+    return AuditReport(findings, [finding for finding in findings if _stops(finding, agreed)])
+
+
+def _stops(finding: Finding, agreed: set[str] | None) -> bool:
+    if agreed is None:
+        return finding.severity == "error"
+    return finding.severity != "info" and finding.id not in agreed
+
+
+def report(findings: Sequence[Finding]) -> dict[str, Any]:
+    """The findings as the manifest keeps them."""
+    return {"findings": [finding.to_json() for finding in findings], "counts": summarise(findings)}
+
+
 def unscored_findings(tables: Iterable[tuple[str, pa.Table]]) -> list[Finding]:
     """Rows that a scorer left without a score, by score table and status; for information."""
     findings = []
@@ -191,7 +246,9 @@ def accept(findings: Sequence[Finding], accepted: set[str]) -> list[Finding]:
 
 def sort_findings(findings: Sequence[Finding]) -> list[Finding]:
     """Worst first; then by config, code and splits."""
-    return sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), f.config or "", f.code, f.splits, f.id))
+    return sorted(
+        findings, key=lambda f: (SEVERITIES.index(f.severity), f.config or "", f.code, f.splits, f.id)
+    )
 
 
 def summarise(findings: Sequence[Finding]) -> dict[str, int]:
@@ -212,10 +269,11 @@ def read_accepted(path: Path) -> set[str]:
         ) from None
 
 
-def write_accepted(path: Path, findings: Sequence[Finding]) -> None:
+def write_accepted_file(path: Path, findings: Sequence[Finding]) -> None:
     """Write every finding as accepted, with room for a reason."""
     entries = [
-        {"id": f.id, "code": f.code, "config": f.config, "count": f.count, "reason": f.message} for f in findings
+        {"id": f.id, "code": f.code, "config": f.config, "count": f.count, "reason": f.message}
+        for f in findings
     ]
     write_text(path, yaml.safe_dump({"accepted": entries}, sort_keys=False, allow_unicode=True))
 
@@ -233,10 +291,17 @@ def _finding(
 
 
 def _make(
-    code: str, severity: Severity, config: str | None, splits: tuple[str, ...], uids: Sequence[str], message: str
+    code: str,
+    severity: Severity,
+    config: str | None,
+    splits: tuple[str, ...],
+    uids: Sequence[str],
+    message: str,
 ) -> Finding:
     digest = hashlib.sha256("\n".join([code, config or "*", *splits, "", *uids]).encode()).hexdigest()[:12]
-    return Finding(digest, code, severity, config, splits, len(uids), f"{len(uids)} {message}", tuple(uids[:_UIDS_SHOWN]))
+    return Finding(
+        digest, code, severity, config, splits, len(uids), f"{len(uids)} {message}", tuple(uids[:_UIDS_SHOWN])
+    )
 
 
 def _duplicates_within(name: str, rows: AuditRows, side: np.ndarray, published: bool) -> list[Finding]:
@@ -267,7 +332,9 @@ def _label_sets(name: str, rows: AuditRows, side: np.ndarray) -> list[Finding]:
         ):
             if labels:
                 where = split if severity == "error" else "train"
-                members = np.flatnonzero((side == SPLITS.index(where)) & np.isin(rows.targets, sorted(labels)))
+                members = np.flatnonzero(
+                    (side == SPLITS.index(where)) & np.isin(rows.targets, sorted(labels))
+                )
                 names = ", ".join(repr(rows.target_names[label]) for label in sorted(labels))
                 findings.append(
                     _finding("label_set", severity, name, ("train", split), rows, members, f"{text}: {names}")  # type: ignore[arg-type]
@@ -292,7 +359,9 @@ def _later_copies(keys: np.ndarray) -> np.ndarray:
 
 def _conflicts(inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Positions of rows whose input stands with more than one target."""
-    pairs = np.unique(np.stack([inputs, targets], axis=1), axis=0) if len(inputs) else np.empty((0, 2), np.int64)
+    pairs = (
+        np.unique(np.stack([inputs, targets], axis=1), axis=0) if len(inputs) else np.empty((0, 2), np.int64)
+    )
     values, counts = np.unique(pairs[:, 0], return_counts=True)
     return np.flatnonzero(np.isin(inputs, values[counts > 1]))
 
@@ -311,10 +380,14 @@ def _target_codes(table: pa.Table, task: Task) -> tuple[np.ndarray, tuple[str, .
     if task.target not in table.column_names:
         return np.zeros(table.num_rows, np.int64), ()
     column = table.column(task.target).combine_chunks()
-    if task.labels is not None and not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if task.labels is not None and not (
+        pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    ):
         return pc.fill_null(column.cast(pa.int64()), -1).to_numpy(zero_copy_only=False), task.labels
     encoded = column.dictionary_encode(null_encoding="encode")
-    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), tuple(map(str, encoded.dictionary.to_pylist()))
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), tuple(
+        map(str, encoded.dictionary.to_pylist())
+    )
 
 
 def _text(column: pa.ChunkedArray) -> pa.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -58,7 +59,8 @@ class SourceData:
 
     `table` has the family's payload columns and uid, content_id, length, source_split, source_index.
     `read` counts records met; `filtered` and `dropped` count by reason, so that
-    read = rows + sum(filtered) + sum(dropped). `extras` are side tables published as configs of their own.
+    read = rows + sum(filtered) + sum(dropped). `extras` are side tables published as configs of their own;
+    `notes` say which source splits are missing and which copies of files were passed over.
     """
 
     table: pa.Table
@@ -68,6 +70,7 @@ class SourceData:
     filtered: dict[str, int] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
     extras: dict[str, tuple[pa.Table, Features]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,23 +140,39 @@ class Builder(ABC):
     task: ClassVar[Task]
     features: ClassVar[Features]
     pin: ClassVar[SourcePin | None] = None
+    published: ClassVar[bool] = True
+    """Whether placements are a published benchmark's: their leaks are known, those of a user's data are errors."""
     published_rows: ClassVar[int]
     published_sizes: ClassVar[Sizes]
     templates: ClassVar[dict[str, PromptTemplate]]
     default_prompt: ClassVar[str]
     kfold_template: ClassVar[str]
+    training_template: ClassVar[str | None] = None
+    """What fold models are trained on, where that differs from what they score."""
+    fine_tune_steps: ClassVar[int] = 2_000
+    """Most training steps of a fold model (2210.06799, Table 7)."""
 
     @abstractmethod
     def read(self, root: Path, faults: FaultLog, origin: Origin) -> SourceData:
         """Read a source folder. Raises SourceError for files that cannot be used."""
 
     @abstractmethod
-    def configs(self, options: BuildOptions, score_names: dict[str, list[str]]) -> list[ConfigSpec]:
-        """Every config that can be made. `score_names` maps scorer kind to the score tables at hand."""
+    def configs(
+        self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
+    ) -> list[ConfigSpec]:
+        """Every config that can be made, `extra` ones included.
+
+        `score_names` maps scorer kind to the score tables at hand. `rows` is the number of rows that were
+        read (None: as published); sizes are the published ones in proportion.
+        """
 
     @abstractmethod
     def split_rows(self, data: SourceData) -> SplitRows:
         """The arrays that splitters work on."""
+
+    def choices(self) -> dict[str, Any]:
+        """Choices of this builder alone that a rebuild needs; they stand in the manifest."""
+        return {}
 
     @classmethod
     def sample_folder(cls) -> Path:

@@ -1,0 +1,38 @@
+"""The command line: it parses, calls the function of the same name and prints."""
+
+from __future__ import annotations
+
+import sys
+
+EXIT_INTERNAL = 3
+EXIT_INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit code (0 fine, 1 check failed, 2 user error, 3 internal, 130 interrupted)."""
+    from ..errors import BenchwrightError, redact
+
+    try:
+        from .app import run
+
+        return run(arguments)
+    except BenchwrightError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on where it stopped", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except Exception as error:
+        import traceback
+
+        print(redact(traceback.format_exc()), file=sys.stderr, end="")
+        print(f"internal error: {type(error).__name__}; please report it with the lines above", file=sys.stderr)
+        return EXIT_INTERNAL
+
+
+def entry_point() -> None:
+    """What the `benchwright` script calls."""
+    sys.exit(main())

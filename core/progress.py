@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 _LINE_EVERY = 15.0
@@ -19,6 +19,16 @@ class Progress(Protocol):
 
 def silent(done: int) -> None:
     """Progress that says nothing: what the Python API uses unless told otherwise."""
+
+
+Stage = Callable[[str, int, str], AbstractContextManager[Progress]]
+"""Opens the progress of one piece of work: label, total, unit. `show` and `no_progress` are such."""
+
+
+@contextmanager
+def no_progress(label: str, total: int, unit: str) -> Iterator[Progress]:
+    """Progress that shows nothing."""
+    yield silent
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar, cast
@@ -11,6 +11,12 @@ from typing import Generic, TypeVar, cast
 from .errors import UsageError
 
 T = TypeVar("T")
+
+
+def closest(name: str, known: Sequence[str]) -> str:
+    """How an error ends that met an unknown name: the closest known ones, or all."""
+    close = difflib.get_close_matches(name, known, n=3)
+    return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"
 
 
 class Registry(Generic[T]):
@@ -51,9 +57,7 @@ class Registry(Generic[T]):
         elif name in self._entry_points():
             self._objects[name] = cast(T, self._entry_points()[name].load())
         else:
-            close = difflib.get_close_matches(name, list(self), n=3)
-            hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(self)}"
-            raise UsageError(f"no {self.kind} named {name!r}; {hint}")
+            raise UsageError(f"no {self.kind} named {name!r}; {closest(name, list(self))}")
         return self._objects[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .errors import ReleaseError
+from .errors import ReleaseError, show
 from .tasks import Task
 
 if TYPE_CHECKING:
@@ -19,25 +20,41 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 SPLITS = ("train", "validation", "test")
+FORMAT = 1
+_KINDS = ("split", "table", "scores")
+_CONFIG_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
+_SPLIT_NAME = re.compile(r"\w+(\.\w+)*", re.ASCII)
 
 
 class ReleaseFolder:
-    """A finished release. Raises ReleaseError if `path` is none: its manifest, written last, means whole."""
+    """A finished release. Raises ReleaseError if `path` is none: its manifest, written last, means whole.
 
-    def __init__(self, path: str | Path) -> None:
+    `manifest` is given only for a release that is still being made, whose manifest is not on disk yet.
+    """
+
+    def __init__(self, path: str | Path, manifest: dict[str, Any] | None = None) -> None:
         self.path = Path(path)
-        if not (self.path / MANIFEST).is_file():
-            raise ReleaseError(f"{self.path} is not a release: it has no {MANIFEST}; make one with `benchwright build`")
+        if manifest is not None:
+            self.__dict__["manifest"] = manifest
+        elif not (self.path / MANIFEST).is_file():
+            raise ReleaseError(
+                f"{self.path} is not a release: it has no {MANIFEST}; make one with `benchwright build`"
+            )
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
-        """Build facts; see DESIGN.md, Release folder."""
+        """Build facts; see DESIGN.md, Release folder. Raises ReleaseError for one that cannot be used."""
+        path = self.path / MANIFEST
         try:
-            data = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise ReleaseError(f"{path} is not JSON ({error}); build the release again") from None
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise ReleaseError(f"{path} has an unknown format; this version reads format {FORMAT}")
+        try:
+            _check_shape(data)
         except ValueError as error:
-            raise ReleaseError(f"{self.path / MANIFEST} is not JSON ({error}); build the release again") from None
-        if not isinstance(data, dict) or data.get("format") != 1:
-            raise ReleaseError(f"{self.path / MANIFEST} has an unknown format; this version reads format 1")
+            raise ReleaseError(f"{path}: {error}; build or download the release again") from None
         return data
 
     @property
@@ -73,7 +90,11 @@ class ReleaseFolder:
         """The declared `datasets.Features`."""
         from datasets import Features
 
-        return Features.from_dict(self.config(config)["features"])
+        try:
+            return Features.from_dict(self.config(config)["features"])
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            where = f"{self.path / MANIFEST}: configs.{config}.features"
+            raise ReleaseError(f"{where} cannot be read ({error}); build the release again") from None
 
     def files(self, config: str, split: str) -> list[Path]:
         """Parquet files of one split, in order."""
@@ -81,11 +102,11 @@ class ReleaseFolder:
 
     def table(self, config: str, split: str, columns: list[str] | None = None) -> pa.Table:
         """Rows of one split, in file order (source order)."""
-        return pa.concat_tables([pq.read_table(file, columns=columns) for file in self.files(config, split)])
+        return pa.concat_tables([_read_parquet(file, columns) for file in self.files(config, split)])
 
     def assignment(self, config: str) -> pa.Table:
         """uid, split, position, score, row_digest of every row of a placed config."""
-        return pq.read_table(self._inside(self.config(config)["assignment"]["file"]))
+        return _read_parquet(self._inside(self.config(config)["assignment"]["file"]))
 
     def results(self) -> Iterator[dict[str, Any]]:
         """Every stored result, ordered by path."""
@@ -94,6 +115,61 @@ class ReleaseFolder:
 
     def _inside(self, name: str) -> Path:
         parts = PurePosixPath(name)
-        if parts.is_absolute() or ".." in parts.parts or "\\" in name:
+        if not parts.parts or parts.is_absolute() or ".." in parts.parts or "\\" in name or "\0" in name:
             raise ReleaseError(f"{self.path / MANIFEST} names a file outside the release: {name!r}")
         return self.path / parts
+
+
+def _read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
+    try:
+        return pq.read_table(path, columns=columns)
+    except FileNotFoundError:
+        raise ReleaseError(f"{path} is missing; build or download the release again") from None
+    except (OSError, pa.ArrowException) as error:
+        raise ReleaseError(
+            f"{path} cannot be read as parquet ({error}); build or download the release again"
+        ) from None
+
+
+def _check_shape(manifest: dict[str, Any]) -> None:
+    """Raise ValueError unless what readers index has its type: a downloaded manifest may be anyone's."""
+    _field(manifest, "dataset", dict, "dataset")
+    for name, entry in _field(manifest, "configs", dict, "configs").items():
+        where = f"configs.{name}"
+        if not _CONFIG_NAME.fullmatch(name):
+            raise ValueError(
+                f"a config is named {show(name)}, but only letters, digits and _ . - may be used"
+            )
+        _field(manifest["configs"], name, dict, where)
+        if entry.get("kind") not in _KINDS:
+            raise ValueError(
+                f"{where}.kind must be one of {', '.join(_KINDS)}, got {show(entry.get('kind'))}"
+            )
+        _field(entry, "features", dict, f"{where}.features")
+        splits = _field(entry, "splits", dict, f"{where}.splits")
+        for split in splits:
+            _check_split_shape(splits, split, f"{where}.splits.{split}")
+        if entry["kind"] == "split":
+            _field(entry, "task", dict, f"{where}.task")
+            assignment = _field(entry, "assignment", dict, f"{where}.assignment")
+            _field(assignment, "file", str, f"{where}.assignment.file")
+
+
+def _check_split_shape(splits: dict[str, Any], split: str, where: str) -> None:
+    if not _SPLIT_NAME.fullmatch(split):
+        raise ValueError(
+            f"{where}: a split is named {show(split)}, but only letters, digits and _ may be used"
+        )
+    facts = _field(splits, split, dict, where)
+    files = _field(facts, "files", list, f"{where}.files")
+    if not files or not all(isinstance(file, str) for file in files):
+        raise ValueError(f"{where}.files must list file names, got {show(files)}")
+    if isinstance(facts.get("rows"), bool) or _field(facts, "rows", int, f"{where}.rows") < 0:
+        raise ValueError(f"{where}.rows must be 0 or more, got {show(facts['rows'])}")
+
+
+def _field(parent: dict[str, Any], key: str, kind: type, where: str) -> Any:
+    value = parent.get(key)
+    if not isinstance(value, kind):
+        raise ValueError(f"{where} must be of type {kind.__name__}, got {show(value)}")
+    return value

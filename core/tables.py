@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from .atomic import atomic_path
@@ -14,6 +15,7 @@ from .atomic import atomic_path
 CONTENT_DEFINED_CHUNKING = {"min_chunk_size": 262_144, "max_chunk_size": 1_048_576, "norm_level": 0}
 ROW_GROUP_BYTES = 64 * 2**20
 SHARD_BYTES = 500 * 10**6
+_ROWS_JUDGED = 8_192
 
 
 def rows_per_group(table: pa.Table) -> int:
@@ -42,6 +44,17 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
+def dictionary_columns(table: pa.Table) -> list[str]:
+    """Flat columns whose values recur, judged by the first rows: a dictionary of ids or scores only costs."""
+    head = table.slice(0, _ROWS_JUDGED)
+    return [
+        field.name
+        for field in table.schema
+        if not pa.types.is_nested(field.type)
+        and 2 * pc.count_distinct(head.column(field.name), mode="all").as_py() <= head.num_rows
+    ]
+
+
 def write_parquet(table: pa.Table, path: Path, metadata: dict[str, str] | None = None) -> None:
     """Write one table atomically: one schema, fixed row groups, zstd, page index, content-defined chunks."""
     if metadata is not None:
@@ -54,6 +67,7 @@ def write_parquet(table: pa.Table, path: Path, metadata: dict[str, str] | None =
             part,
             row_group_size=rows_per_group(table),
             compression="zstd",
+            use_dictionary=dictionary_columns(table),
             write_page_index=True,
             write_statistics=True,
             store_schema=True,

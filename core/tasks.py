@@ -40,7 +40,13 @@ NLI = Task(
     "nli",
     ("premise", "hypothesis"),
     "label",
-    ("accuracy",),
+    ("accuracy", "macro_f1"),
     labels=("entailment", "neutral", "contradiction"),
 )
-BOOLEAN_QUESTION = Task("boolean-question", ("question", "passage"), "answer", ("accuracy",), labels=("no", "yes"))
+BOOLEAN_QUESTION = Task(
+    "boolean-question",
+    ("question", "passage"),
+    "answer",
+    ("accuracy", "macro_f1"),
+    labels=("no", "yes"),
+)

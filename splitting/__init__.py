@@ -1,0 +1,50 @@
+"""Splitters: rows and scores in, an assignment to train, validation and test out.
+
+>>> import numpy as np, pyarrow as pa
+>>> rows = SplitRows(pa.array(["a", "b", "c", "d"]), np.arange(4), lengths=np.array([7, 3, 5, 9]))
+>>> assignment = splitters.get("length")(sizes={"train": 2, "validation": 1, "test": 1}).split(rows)
+>>> assignment.side.tolist(), assignment.placed_by.tolist()
+([2, 0, 0, 1], ['length', 'length', 'length', 'length'])
+"""
+
+from .base import (
+    DEFAULT_SEED,
+    SIDES,
+    TEST,
+    TRAIN,
+    UNUSED,
+    VALIDATION,
+    Assignment,
+    Note,
+    Placement,
+    Scores,
+    Sizes,
+    SplitRows,
+    Splitter,
+    splitters,
+)
+from .length import LengthSplitter
+from .likelihood import LikelihoodSplitter
+from .published import PublishedSplitter
+from .random import RandomSplitter
+
+__all__ = [
+    "DEFAULT_SEED",
+    "SIDES",
+    "TEST",
+    "TRAIN",
+    "UNUSED",
+    "VALIDATION",
+    "Assignment",
+    "LengthSplitter",
+    "LikelihoodSplitter",
+    "Note",
+    "Placement",
+    "PublishedSplitter",
+    "RandomSplitter",
+    "Scores",
+    "Sizes",
+    "SplitRows",
+    "Splitter",
+    "splitters",
+]

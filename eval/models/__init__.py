@@ -1,0 +1,22 @@
+"""Models: load, score, fine-tune. The only package that imports torch or transformers, and only when used."""
+
+from ._pairs import TokenPair, TokenPairs
+from ._plan import Chunk, ScoringPlan, plan_scoring
+from .causal import CausalModel, ChunkScores
+from .fine_tuning import FineTuneRecipe, TrainingLog, TrainingSequence, fine_tune
+from .loading import load_causal
+
+__all__ = [
+    "CausalModel",
+    "Chunk",
+    "ChunkScores",
+    "FineTuneRecipe",
+    "ScoringPlan",
+    "TokenPair",
+    "TokenPairs",
+    "TrainingLog",
+    "TrainingSequence",
+    "fine_tune",
+    "load_causal",
+    "plan_scoring",
+]

@@ -1,0 +1,203 @@
+"""From a source to a release: read, score, split, audit, write, describe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..cache import cache_folder
+from ..cards import write_card
+from ..errors import UsageError
+from ..faults import FaultLog, Policy
+from ..hashing import canonical_json, sha256_text
+from ..progress import Stage, no_progress
+from ..registry import closest
+from ..release import ReleaseFolder
+from ..splitting import splitters
+from ..splitting.scores import ScoreTable, ScoringOptions
+from . import audit as auditing
+from .base import Builder, BuildOptions, ConfigSpec, Method, SourceData, builders
+from .release import ReleaseWriter, SourceRows, check_target
+from .scoring import load_tables, make_table, names_by_scorer, plan_tables
+from .sources.origin import open_source
+
+_LIBRARIES = ("datasets", "nltk", "numpy", "pyarrow", "sqlparse")
+
+
+def build(
+    builder: str | Builder,
+    *,
+    source: str | Path,
+    out: str | Path,
+    configs: Sequence[str] | None = None,
+    lm: Sequence[str] = ("embedded",),
+    k: Sequence[int] = (3,),
+    method: Method = "corrected",
+    criterion: str = "log_likelihood",
+    length_buckets: int | None = None,
+    prompt: str | None = None,
+    seed: int = 42,
+    scores: str | Path | None = None,
+    recipe: Mapping[str, Any] | None = None,
+    keep_models: bool = False,
+    device: str = "auto",
+    start_token: str | int | None = None,
+    on_bad_row: Policy = "fail",
+    cache: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Stage = no_progress,
+) -> ReleaseFolder:
+    """Make a release of a corpus.
+
+    `source` is a folder in the published format, `sample`, `hub` or `hub:ORG/NAME@REVISION`. Without
+    `configs`: every config of the builder but the reversed splits, which are made by name. Only the score
+    tables that the configs read are computed, with each model of `lm` and, for fine-tuned scores, each
+    number of folds of `k`; with `scores`, all are taken from that release and no model is run.
+
+    Nothing stands at `out` until the release is whole; an interrupted build goes on where it stopped.
+    Raises UsageError for names and options, SourceError for bad input, ReleaseError if `out` is in the way.
+    """
+    made = builder if isinstance(builder, Builder) else builders.get(builder)()
+    check_target(Path(out), overwrite)
+    options = BuildOptions(method, criterion, length_buckets, prompt, seed)
+    published = None if scores is None else load_tables(ReleaseFolder(scores))
+    specs = plan_tables(lm, k) if published is None else published[1]
+    names = names_by_scorer(specs)
+    chosen = choose_configs(made, options, names, configs)
+    faults = FaultLog(on_bad_row)
+    root, origin = open_source(made, source)
+    data = made.read(root, faults, origin)
+    faults.finish()
+    wanted = [spec for spec in made.configs(options, names, data.table.num_rows) if spec.name in chosen]
+    tables = {
+        name: published[0][name]
+        if published is not None
+        else make_table(
+            made,
+            data.table,
+            specs[name],
+            options,
+            ScoringOptions(device=device, start_token=start_token),
+            cache_folder(cache),
+            recipe=recipe,
+            keep_models=keep_models,
+            progress=progress,
+        )
+        for name in dict.fromkeys(spec.scores for spec in wanted if spec.scores is not None)
+    }
+    return assemble(made, data, wanted, tables, options, out, on_bad_row=on_bad_row, overwrite=overwrite)
+
+
+def assemble(
+    builder: Builder,
+    data: SourceData,
+    specs: Sequence[ConfigSpec],
+    tables: Mapping[str, ScoreTable],
+    options: BuildOptions,
+    out: str | Path,
+    *,
+    on_bad_row: Policy = "fail",
+    overwrite: bool = False,
+) -> ReleaseFolder:
+    """Place rows that are read and scored, and write the whole release.
+
+    `tables` holds every score table that a config of `specs` reads; tables may have more rows than `data`.
+    """
+    uids = data.table.column("uid").combine_chunks()
+    aligned = {name: table.table.take(table.locate(uids)) for name, table in tables.items()}
+    facts = _facts(builder, data, tables, options, on_bad_row)
+    key = sha256_text(canonical_json([facts, [asdict(spec) for spec in specs]]))
+    with ReleaseWriter(out, key, overwrite) as writer:
+        rows = SourceRows(data.table, builder.features)
+        split_rows = builder.split_rows(data)
+        audited = auditing.AuditRows.from_table(rows.table, builder.task)
+        findings = auditing.audit_corpus(audited, builder.published)
+        entries: dict[str, Any] = {}
+        default = next((spec.name for spec in specs if spec.default), specs[0].name)
+        for spec in specs:
+            splitter = splitters.get(spec.splitter)(**spec.parameters)
+            read = None if spec.scores is None else tables[spec.scores].aligned(uids)
+            assignment = splitter.split(split_rows, read)
+            entry = writer.write_config(
+                spec,
+                rows,
+                assignment,
+                task=builder.task,
+                scores=None if spec.scores is None else aligned[spec.scores],
+            )
+            entries[spec.name] = {**entry, "default": spec.name == default}
+            findings += auditing.audit_config(
+                spec.name, audited, assignment.side[rows.order].astype(np.int8), builder.published
+            )
+        for name, (table, features) in data.extras.items():
+            summary = f"The {name} that rows of the other configs refer to."
+            entries[name] = writer.write_table(name, table, features, summary)
+        if aligned:
+            sources = {name: table.take(rows.order) for name, table in aligned.items()}
+            summary = "One log-likelihood per row, so that anyone can split again without running a model."
+            entries["scores"] = writer.write_scores(sources, summary)
+            findings += auditing.unscored_findings(sources.items())
+        findings = auditing.sort_findings(findings)
+        manifest = {**facts, "configs": entries, "audit": auditing.report(findings)}
+        write_card(writer.view(manifest))
+        return writer.finish(manifest)
+
+
+def choose_configs(
+    builder: Builder, options: BuildOptions, names: Mapping[str, Sequence[str]], wanted: Sequence[str] | None
+) -> list[str]:
+    """Names of the configs to make, in the builder's order. Raises UsageError for unknown names."""
+    known = builder.configs(options, names)
+    if wanted is None:
+        return [spec.name for spec in known if not spec.extra]
+    for name in wanted:
+        if name not in {spec.name for spec in known}:
+            raise UsageError(
+                f"{builder.name} has no config {name!r}; {closest(name, [s.name for s in known])}"
+            )
+    return [spec.name for spec in known if spec.name in set(wanted)]
+
+
+def _facts(
+    builder: Builder,
+    data: SourceData,
+    tables: Mapping[str, ScoreTable],
+    options: BuildOptions,
+    on_bad_row: Policy,
+) -> dict[str, Any]:
+    """Everything in the manifest that is known before rows are placed."""
+    files = [asdict(file) for file in data.files]
+    choices = {name: value for name, value in asdict(options).items() if name != "method"}
+    return {
+        "benchwright": __version__,
+        "dataset": {"builder": builder.name, "published": builder.published, **asdict(builder.info)},
+        "method": options.method,
+        "choices": {**choices, **builder.choices()},
+        "source": {
+            **asdict(data.origin),
+            "fingerprint": sha256_text(canonical_json([[file["name"], file["sha256"]] for file in files])),
+            "files": files,
+            "read": data.read,
+            "filtered": data.filtered,
+            "dropped": data.dropped,
+            "rows": data.table.num_rows,
+            "on_bad_row": on_bad_row,
+            "notes": list(data.notes),
+        },
+        "scores": {name: table.entry() for name, table in tables.items()},
+        "versions": library_versions(),
+    }
+
+
+def library_versions() -> dict[str, str]:
+    """Versions that the bytes of a release may depend on."""
+    from importlib.metadata import version
+
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return {"python": python, **{name: version(name) for name in _LIBRARIES}}

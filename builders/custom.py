@@ -1,0 +1,283 @@
+"""Splits of a user's own data: one file (or Hub data set) of texts, with or without contexts and labels.
+
+Two rules differ from those of published benchmarks. Rows of equal input stay on one side, so that no split
+leaks; a row that repeats on two sides would be an error of the audit. And rows are placed in the order of
+their uids, which come from an id column or from the content: the order of the file decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from datasets import ClassLabel, Features
+
+from ..errors import SourceError, UsageError, show
+from ..faults import FaultLog
+from ..features import family
+from ..registry import closest
+from ..splitting.base import DEFAULT_SEED, Sizes, SplitRows
+from ..splitting.scores.templates import user_template
+from ..tasks import Task
+from ._custom_rows import Columns, placement_notes, side_groups, typed, usable_rows, with_head_and_tail
+from .base import Builder, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
+from .likelihood import LikelihoodBenchmark
+from .sources.tabular import read_table
+
+RULES = ("random", "length", "likelihood", "likelihood_len", "likelihood_reverse", "likelihood_len_reverse")
+"""What rows can be divided by. `likelihood_len` keeps the distribution of lengths; the reverse of a rule
+trains on the unlikely rows."""
+
+_RANDOM_SEEDS = tuple(DEFAULT_SEED + number for number in range(3))
+
+Size = int | float
+Scorer = Literal["prompt", "kfold"]
+
+
+def corpus_name(name: str) -> str:
+    """The first part of uids, from the name of a file or data set.
+
+    >>> corpus_name("My reviews (2024).csv.gz")
+    'my_reviews_2024'
+    """
+    stem = re.sub(r"\.(csv|tsv|jsonl|ndjson|json|parquet)(\.gz)?$", "", name.lower())
+    return re.sub(r"[^a-z0-9]+", "_", stem).strip("_") or "data"
+
+
+def parse_size(text: str) -> Size:
+    """The size of a held-out split as options give it: rows (`500`) or a share of all rows (`0.1`).
+
+    Raises UsageError for anything else.
+    """
+    if re.fullmatch(r"[0-9]+", text):
+        return int(text)
+    if re.fullmatch(r"[0-9]*\.[0-9]+", text):
+        return checked_size(float(text))
+    raise UsageError(f"size is {show(text)}; give a number of rows (500) or a share of them (0.1)")
+
+
+def checked_size(size: Size) -> Size:
+    """The same size. Raises UsageError for a negative number, or a share that is not between 0 and 1."""
+    if isinstance(size, bool) or not isinstance(size, int | float) or size < 0:
+        raise UsageError(f"size is {show(size)}; give a number of rows (500) or a share of them (0.1)")
+    if isinstance(size, float) and not 0 < size < 1:
+        raise UsageError(f"share {size} is not between 0 and 1; a number of rows has no decimal point")
+    return size
+
+
+def held_out_sizes(rows: int, validation: Size, test: Size) -> Sizes:
+    """Rows per split. A share is rounded down, to one row at least.
+
+    Raises UsageError if nothing would be held out, or nothing would be left to train on.
+
+    >>> held_out_sizes(1205, validation=0.1, test=200)
+    Sizes(train=885, validation=120, test=200)
+    """
+    held_out = {
+        name: size if isinstance(size, int) else max(1, int(Fraction(str(size)) * rows))
+        for name, size in (("validation", validation), ("test", test))
+    }
+    if not any(held_out.values()):
+        raise UsageError("validation and test are both 0; hold out some rows")
+    if sum(held_out.values()) >= rows:
+        raise UsageError(
+            f"validation ({held_out['validation']}) and test ({held_out['test']}) leave none of the "
+            f"{rows} rows to train on; ask for fewer, or give more data"
+        )
+    return Sizes.holding_out(rows, **held_out)
+
+
+def custom_builder(
+    name: str,
+    *,
+    text: str,
+    context: str | None = None,
+    label: str | None = None,
+    group: str | None = None,
+    id: str | None = None,
+    by: Sequence[str] = ("random",),
+    scorer: Scorer = "prompt",
+    validation: Size = 0.1,
+    test: Size = 0.1,
+    licence: str = "unknown",
+    redistribute: Literal["text", "ids_only", "no"] = "text",
+    languages: Sequence[str] = (),
+) -> CustomBuilder:
+    """A builder for rows of the user's own, which are texts in column `text`.
+
+    `context` is read before the text and never scored; `label` is a class to predict. Rows of one value in
+    `group` stay on one side (empty values are no group), as rows of equal input do anyway. `id` gives
+    unique ids; without it, a row's id is a hash of its input and label. `by` names rules of RULES; the first
+    one makes the default config. `scorer` says whether likelihood is that of a prompted or of a fine-tuned
+    model. `validation` and `test` are rows (int) or shares (float).
+
+    Raises UsageError for choices that cannot be used.
+    """
+    for rule in by:
+        if rule not in RULES:
+            raise UsageError(f"rows cannot be divided by {rule!r}; {closest(rule, RULES)}")
+    if not by:
+        raise UsageError(f"nothing to divide rows by; give one of {', '.join(RULES)}")
+    if scorer not in ("prompt", "kfold"):
+        raise UsageError(f"scorer is {show(scorer)}; give prompt or kfold")
+    info = DatasetInfo(
+        pretty_name=name,
+        summary=f"{name}, divided into train, validation and test by {_listed(by)}.",
+        licence=licence,
+        licence_link="",
+        redistribute=redistribute,
+        homepage="",
+        citation="",
+        languages=tuple(languages),
+        task_categories=("text-classification",) if label is not None else (),
+        tags=("benchwright",),
+    )
+    columns = Columns(text, context, label, group, id)
+    return CustomBuilder(info, columns, tuple(by), scorer, checked_size(validation), checked_size(test))
+
+
+class CustomBuilder(Builder):
+    """The builder of one user's data; make it with `custom_builder`.
+
+    `task`, `features`, `published_rows` and `published_sizes` depend on the rows: they are there after
+    `read`. `root` of `read` is a file.
+    """
+
+    published = False
+    name = "custom"
+
+    def __init__(
+        self,
+        info: DatasetInfo,
+        columns: Columns,
+        by: tuple[str, ...],
+        scorer: Scorer,
+        validation: Size,
+        test: Size,
+    ) -> None:
+        self.columns = columns
+        self.by = by
+        self.scorer = scorer
+        self.validation = validation
+        self.test = test
+        template = user_template(columns.text, columns.context)
+        # Other builders declare these once per class; here every builder has its own.
+        vars(self).update(
+            info=info,
+            templates={template.name: template},
+            default_prompt=template.name,
+            kfold_template=template.name,
+        )
+
+    def read(self, root: Path, faults: FaultLog, origin: Origin) -> SourceData:
+        """Read one file in a format of `sources.tabular`.
+
+        Rows without text, context, label or id go to `faults`, as do repeated ids. Raises SourceError for
+        a file or column that cannot be used, UsageError for columns that the file lacks or that a release
+        adds by itself.
+        """
+        source = read_table(root, faults)
+        self.columns.check(source.table.column_names)
+        source = usable_rows(source, self.columns, faults)
+        faults.finish()
+        if not source.table.num_rows:
+            raise SourceError("no usable row", path=root, fix="fill in texts, labels and ids")
+        rows = source.table.num_rows
+        payload, features = typed(source, self.columns)
+        vars(self).update(
+            task=_task(self.columns, features),
+            features=family(features),
+            published_rows=rows,
+            published_sizes=held_out_sizes(rows, self.validation, self.test),
+        )
+        table = with_head_and_tail(payload, source, self.columns, corpus_name(self.info.pretty_name))
+        return SourceData(
+            table=table,
+            origin=origin,
+            files=(source.file,),
+            read=source.file.rows,
+            filtered=dict(faults.filtered),
+            dropped=dict(faults.dropped),
+            notes=placement_notes(table, self.columns),
+        )
+
+    def configs(
+        self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
+    ) -> list[ConfigSpec]:
+        """The configs of the rules in `by`; others, and further random splits, are `extra`.
+
+        Before rows are known (`rows` is None and nothing was read) sizes are those of three rows. Raises
+        UsageError if a rule needs a score table and there is none.
+        """
+        if rows is not None:
+            sizes = held_out_sizes(rows, self.validation, self.test)
+        else:
+            sizes = getattr(self, "published_sizes", Sizes(1, 1, 1))
+        benchmark = LikelihoodBenchmark(
+            texts="texts", sizes=sizes, labelled=self.columns.label is not None, random_seeds=_RANDOM_SEEDS
+        )
+        made = [(self._rule(spec), spec) for spec in benchmark.configs(options, score_names, sizes.total)]
+        for rule in self.by:
+            if rule not in {known for known, _ in made}:
+                raise UsageError(
+                    f"a split by {rule} needs scores by {self.scorer}; name a language model with --lm"
+                )
+        default = next(spec.name for rule, spec in made if rule == self.by[0])
+        return [replace(spec, extra=rule not in self.by, default=spec.name == default) for rule, spec in made]
+
+    def split_rows(self, data: SourceData) -> SplitRows:
+        """Uids, lengths, labels and groups; the canonical order is that of the uids."""
+        table = data.table
+        uids = table.column("uid").combine_chunks()
+        rank = np.empty(len(uids), dtype=np.int64)
+        rank[pc.sort_indices(uids).to_numpy()] = np.arange(len(uids))
+        labels = None
+        if self.columns.label is not None:
+            labels = table.column(self.columns.label).cast(pa.int64()).to_numpy()
+        return SplitRows(
+            uids=uids,
+            source_index=rank,
+            lengths=table.column("length").to_numpy().astype(np.int64),
+            labels=labels,
+            label_names=self.task.labels or (),
+            groups=side_groups(table, self.columns),
+        )
+
+    def choices(self) -> dict[str, Any]:
+        """`custom_builder(name, **choices)` makes this builder again; licence and the like are in `info`."""
+        return {
+            **vars(self.columns),
+            "by": list(self.by),
+            "scorer": self.scorer,
+            "validation": self.validation,
+            "test": self.test,
+        }
+
+    def _rule(self, spec: ConfigSpec) -> str | None:
+        """The rule that makes a config; None for a further random split and for the other scorer's."""
+        if spec.splitter != "likelihood":
+            return spec.splitter if spec.name == spec.splitter else None
+        if not (spec.scores or "").startswith(f"lm_{self.scorer}"):
+            return None
+        length = "_len" if spec.parameters.get("length_control") else ""
+        return f"likelihood{length}{'_reverse' if spec.reverse_of else ''}"
+
+
+def _task(columns: Columns, features: Features) -> Task:
+    if columns.label is None:
+        return Task("text", columns.inputs, target="", metrics=())
+    feature = features[columns.label]
+    labels = tuple(feature.names) if isinstance(feature, ClassLabel) else ("false", "true")
+    return Task("classification", columns.inputs, columns.label, ("accuracy", "macro_f1"), labels)
+
+
+def _listed(rules: Sequence[str]) -> str:
+    words = [rule.replace("_len", " at equal length").replace("_reverse", ", reversed") for rule in rules]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,69 @@
+"""The whole job on the built-in samples with the embedded language model: no hub, a few minutes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..eval import evaluate
+from ..cards import write_card
+from ..errors import ReleaseError
+from ..progress import Stage, no_progress
+from ..release import ReleaseFolder
+from .build import build
+
+# A short fine-tune that a small CPU can bear; the recipe of the paper is the default of `build`.
+DEMO_RECIPE = {
+    "max_steps": 16,
+    "batch_size": 16,
+    "eval_every": 8,
+    "learning_rate": 1e-4,
+    "trainable_layers": 6,
+}
+SCORED_WITHOUT_TRAINING = ("ll_split_pt", "ll_split_pt_len", "ll_split_pt_len_reverse")
+
+
+def demo(
+    out: str | Path = "benchwright-demo",
+    *,
+    cache: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Stage = no_progress,
+) -> list[ReleaseFolder]:
+    """Make three releases in `out`: spider-splits, snli-splits and boolq-splits.
+
+    Prompted scores for all, k-fold fine-tuned scores for Spider; baselines on every config; zero-shot
+    answers of the embedded model on the SNLI configs. Raises PrerequisiteError if the embedded model has
+    not been fetched, ReleaseError if `out` holds something else.
+    """
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise ReleaseError(f"{folder} is in the way; choose another folder with --out")
+    comparisons = ("random", "random_2", "random_3", "length")
+    plans: dict[str, tuple[str, ...] | None] = {
+        "spider": None,
+        "snli": (*comparisons, "standard", *SCORED_WITHOUT_TRAINING),
+        "boolq": (*comparisons, *SCORED_WITHOUT_TRAINING),
+    }
+    releases = []
+    for name, configs in plans.items():
+        release = build(
+            name,
+            source="sample",
+            out=folder / f"{name}-splits",
+            configs=configs,
+            recipe=DEMO_RECIPE,
+            cache=cache,
+            overwrite=overwrite,
+            progress=progress,
+        )
+        evaluate(release, progress=progress)
+        if name == "snli":
+            evaluate(
+                release,
+                configs=["random", "ll_split_pt", "ll_split_pt_len"],
+                model="embedded",
+                progress=progress,
+            )
+        write_card(release)
+        releases.append(release)
+    return releases

@@ -1,0 +1,144 @@
+"""The configs that every likelihood-split benchmark has: random, length and likelihood splits.
+
+Source: "Benchmarking Long-tail Generalization with Likelihood Splits" (2210.06799). Config names are those of
+the paper's published data: `ll_split` for a fine-tuned model, `ll_split_pt` for a prompted one, `_len` where
+the distribution of lengths is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+from datasets import Features
+
+from ..features import payload_columns
+from ..splitting.base import DEFAULT_SEED, Sizes
+from ..tables import conform
+from .base import BuildOptions, ConfigSpec
+
+CITATION = """@inproceedings{godbole-jia-2023-benchmarking,
+  title     = {Benchmarking Long-tail Generalization with Likelihood Splits},
+  author    = {Godbole, Ameya and Jia, Robin},
+  booktitle = {Findings of the Association for Computational Linguistics: EACL 2023},
+  year      = {2023},
+  url       = {https://arxiv.org/abs/2210.06799}
+}"""
+"""The paper that the splits come from; follows the citation of each corpus."""
+
+# Score-table names start with the scorer's word; what follows is the slug of a second model or k.
+_LIKELIHOOD_CONFIGS = {"kfold": ("lm_kfold", "ll_split"), "prompt": ("lm_prompt", "ll_split_pt")}
+_JUDGES = {
+    "kfold": "language models fine-tuned on the other folds find",
+    "prompt": "a prompted language model finds",
+}
+
+
+@dataclass(frozen=True)
+class LikelihoodBenchmark:
+    """What the configs of one benchmark depend on.
+
+    `texts` is the plural noun of the scored texts, for summaries. `labelled` rows are divided label by
+    label; others may have the atom constraint. `random_seeds` are those of `random`, `random_2`, ...;
+    they hold unless the build has a seed of its own.
+    """
+
+    texts: str
+    sizes: Sizes
+    labelled: bool
+    random_seeds: tuple[int, ...]
+    constraint: str | None = None
+
+    def configs(
+        self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int
+    ) -> list[ConfigSpec]:
+        """All configs for `rows` rows, the default marked, reverse splits last and only by request."""
+        common = {"sizes": asdict(Sizes.proportional(self.sizes, rows)), **self._label_rule(options)}
+        likelihood = self._likelihood(options, score_names, common)
+        default = likelihood[0].name if likelihood else "random"
+        specs = [
+            *self._random(options, common),
+            self._length(options, common),
+            *likelihood,
+            *(self._reverse(spec) for spec in likelihood),
+        ]
+        return [replace(spec, default=spec.name == default) for spec in specs]
+
+    def _label_rule(self, options: BuildOptions) -> dict[str, Any]:
+        """The published code takes equally many rows of every label; the paper means to keep their shares."""
+        if not self.labelled:
+            return {}
+        return {"evaluation_labels": "equal" if options.method == "published" else "shares"}
+
+    def _random(self, options: BuildOptions, common: Mapping[str, Any]) -> list[ConfigSpec]:
+        seeds = self.random_seeds
+        if options.seed != DEFAULT_SEED:
+            seeds = tuple(options.seed + number for number in range(len(seeds)))
+        return [
+            ConfigSpec(
+                name="random" if number == 1 else f"random_{number}",
+                splitter="random",
+                parameters={**common, "seed": seed},
+                summary=f"Rows are placed at random (seed {seed}).",
+            )
+            for number, seed in enumerate(seeds, 1)
+        ]
+
+    def _length(self, options: BuildOptions, common: Mapping[str, Any]) -> ConfigSpec:
+        return ConfigSpec(
+            name="length",
+            splitter="length",
+            parameters={**common, "seed": options.seed},
+            summary=f"Short {self.texts} train, the longest ones evaluate.",
+        )
+
+    def _likelihood(
+        self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], common: Mapping[str, Any]
+    ) -> list[ConfigSpec]:
+        parameters = {**common, "seed": options.seed, "criterion": options.criterion}
+        if self.constraint is not None:
+            parameters["constraint"] = self.constraint
+        control: dict[str, Any] = {"length_control": options.length_buckets or "exact"}
+        if self.labelled:
+            control["empty_quota"] = "whole_bucket" if options.method == "published" else "none"
+        specs = []
+        for kind, (table_word, config_word) in _LIKELIHOOD_CONFIGS.items():
+            for table in score_names.get(kind, ()):
+                slug = table.removeprefix(table_word)
+                summary = (
+                    f"{self.texts.capitalize()} that {_JUDGES[kind]} likely train, unlikely ones evaluate"
+                )
+                specs += [
+                    ConfigSpec(config_word + slug, "likelihood", parameters, f"{summary}.", scores=table),
+                    ConfigSpec(
+                        f"{config_word}_len{slug}",
+                        "likelihood",
+                        parameters | control,
+                        f"{summary}, at the same distribution of lengths on both sides.",
+                        scores=table,
+                    ),
+                ]
+        return specs
+
+    def _reverse(self, spec: ConfigSpec) -> ConfigSpec:
+        return replace(
+            spec,
+            name=f"{spec.name}_reverse",
+            parameters=spec.parameters | {"reverse": True},
+            summary=f"The reverse of {spec.name}: unlikely {self.texts} train, likely ones evaluate.",
+            reverse_of=spec.name,
+            extra=True,
+        )
+
+
+def payload_table(read: pa.Table, derived: Mapping[str, Any], features: Features) -> pa.Table:
+    """The columns that were read and those derived from them, as `features` orders and types the payload.
+
+    A payload column that neither has becomes null.
+    """
+    schema = pa.schema([features.arrow_schema.field(name) for name in payload_columns(features)])
+    for name, values in derived.items():
+        read = read.append_column(name, pa.array(values, schema.field(name).type))
+    return conform(read, schema)

@@ -1,0 +1,62 @@
+"""Building a release again from its manifest: the proof that its rows come from where they say."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from ..errors import CheckFailed, ReleaseError
+from ..progress import Stage, no_progress
+from ..release import ReleaseFolder
+from .base import Builder, builders
+from .build import build
+from .verify import Difference, compare
+
+
+def rebuild(
+    release: str | Path | ReleaseFolder,
+    *,
+    source: str | Path,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Stage = no_progress,
+) -> list[Difference]:
+    """Build every config of `release` again from `source` and its own published scores; what differs.
+
+    The sources are compared first: other files cannot give the same rows, and the difference says so. The
+    new release is kept if `out` is given. Raises ReleaseError for a release that is no whole one.
+    """
+    old = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
+    manifest = old.manifest
+    scratch = Path(tempfile.mkdtemp(prefix="benchwright-rebuild-")) if out is None else None
+    try:
+        new = build(
+            _builder(manifest),
+            source=source,
+            out=scratch / old.path.resolve().name if scratch is not None else Path(str(out)),
+            configs=list(old.placed_configs),
+            method=manifest["method"],
+            criterion=manifest["choices"]["criterion"],
+            length_buckets=manifest["choices"]["length_buckets"],
+            prompt=manifest["choices"]["prompt"],
+            seed=manifest["choices"]["seed"],
+            scores=old.path if "scores" in old.configs else None,
+            on_bad_row=manifest["source"]["on_bad_row"],
+            overwrite=overwrite,
+            progress=progress,
+        )
+        return compare(old, new)
+    finally:
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _builder(manifest: dict) -> Builder:
+    name = manifest["dataset"]["builder"]
+    choices = {key: value for key, value in manifest["choices"].items() if key == "custom"}
+    if "custom" in choices:
+        from .custom import custom_builder
+
+        return custom_builder(**choices["custom"])
+    return builders.get(name)()

@@ -1,0 +1,437 @@
+"""Writing a release: parquet files that depend on the rows alone, and a manifest that proves them.
+
+Row digests are computed once per source row; every config's content hash is a selection of them. Files are
+written into a staging folder (see `_staging`), the manifest last; then the folder moves to its place.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from datasets import Features
+
+from ..atomic import write_text
+from ..errors import ReleaseError, redact, show
+from ..features import SCORE_COLUMNS, SCORES, class_names, payload_columns
+from ..hashing import canonical_json, columns_hash, content_hash, digest_column, row_digests, sha256_text
+from ..release import FORMAT, MANIFEST, ReleaseFolder
+from ..splitting.base import SIDES, Assignment
+from ..tables import SHARD_BYTES, conform, write_parquet
+from ..tasks import Task
+from ._staging import Staging, check_target, writing
+from .base import ConfigSpec
+
+__all__ = ["ASSIGNMENT", "MANIFEST_KEYS", "ReleaseWriter", "SourceRows", "check_target"]
+
+ASSIGNMENT = pa.schema(
+    [
+        ("uid", pa.string()),
+        ("split", pa.string()),
+        ("position", pa.int32()),
+        ("score", pa.float32()),
+        ("row_digest", pa.binary(16)),
+    ]
+)
+"""Columns of assignments/<config>.parquet; `split` may be `unused`, whose position is -1."""
+
+MANIFEST_KEYS = (
+    "format",
+    "benchwright",
+    "dataset",
+    "method",
+    "choices",
+    "source",
+    "scores",
+    "configs",
+    "audit",
+    "versions",
+)
+
+UNUSED_SPLIT = "unused"
+_UIDS_SHOWN = 20
+_SCHEMA = "huggingface"
+# Two levels at least, so that "/" and "/en" in a prompt or a licence's name are not taken for paths.
+_PRIVATE_PATH = re.compile(r"(?:^|[\s'\"=(])(?:file:/|~/|/[\w.-]+/[\w.-]|[A-Za-z]:\\|\\\\[\w.-]+\\)")
+_DATA_KEYS = {"features", "uids", "labels"}
+
+
+class SourceRows:
+    """All rows of a source as every config shows them, with their digests.
+
+    `table` holds the payload columns of `features` (absent ones are null), sorted by `source_index`;
+    `order` gives the row of the given table that each came from; `digests` has shape (rows, 16).
+    Raises ReleaseError for a uid that stands twice or a class value without a name, ValueError for a
+    column that `features` lacks.
+    """
+
+    def __init__(self, table: pa.Table, features: Features) -> None:
+        self.features = features
+        self.order = np.argsort(table.column("source_index").to_numpy(), kind="stable")
+        if not np.array_equal(self.order, np.arange(len(self.order))):
+            table = table.take(pa.array(self.order))
+        self.table = self._conformed(table, payload_columns(features))
+        self.digests = row_digests(self.table, class_names(features))
+        _check_uids(self.table)
+        _check_classes(self.table, features)
+
+    def with_columns(self, columns: pa.Table) -> tuple[pa.Table, np.ndarray]:
+        """Payload and digests with the columns of one config, which come in the order of the given table."""
+        columns = self._conformed(columns.take(pa.array(self.order)), columns.column_names)
+        table = self.table
+        for name in columns.column_names:
+            position = table.column_names.index(name)
+            table = table.set_column(position, table.schema.field(position), columns.column(name))
+        _check_classes(table, self.features)
+        return table, row_digests(table, class_names(self.features))
+
+    def _conformed(self, table: pa.Table, names: list[str]) -> pa.Table:
+        schema = self.features.arrow_schema
+        return conform(table, pa.schema([schema.field(name) for name in names])).combine_chunks()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _PlacedRows:
+    """One config's rows in source order, before they are divided."""
+
+    payload: pa.Table
+    digests: np.ndarray
+    scores: pa.Table
+    side: np.ndarray
+    position: np.ndarray
+    placed_by: pa.Array
+    score: np.ndarray
+
+    def take(self, rows: np.ndarray, schema: pa.Schema) -> pa.Table:
+        index = pa.array(rows)
+        columns = {"placed_by": self.placed_by.take(index)}
+        columns.update({name: self.payload.column(name).take(index) for name in self.payload.column_names})
+        columns.update({name: self.scores.column(name).take(index) for name in self.scores.column_names})
+        return pa.table([columns[field.name] for field in schema], schema=schema)
+
+    def assignment(self) -> pa.Table:
+        names = pa.array([*SIDES, UNUSED_SPLIT])
+        columns = [
+            self.payload.column("uid"),
+            names.take(pa.array(np.where(self.side < 0, len(SIDES), self.side))),
+            pa.array(self.position),
+            pa.array(self.score, pa.float32(), from_pandas=True),
+            digest_column(self.digests),
+        ]
+        return pa.table(columns, schema=ASSIGNMENT)
+
+
+class ReleaseWriter:
+    """Makes one release. Use it as a context manager; nothing is at `target` until `finish` returns.
+
+    `plan_key` is a hexadecimal hash of everything that the release is made from: the same key continues an
+    interrupted build, another removes what it left (`notes` says so). Raises ReleaseError before any work
+    if `target` exists and `overwrite` is off, if it is something else than a release, or if another build
+    writes it; and whenever the disk refuses.
+    """
+
+    def __init__(self, target: str | Path, plan_key: str, overwrite: bool = False) -> None:
+        self.target = Path(target)
+        self._staging = Staging(self.target, plan_key, overwrite)
+
+    def __enter__(self) -> ReleaseWriter:
+        self._staging.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._staging.__exit__(*exception)
+
+    @property
+    def folder(self) -> Path:
+        """Where the release is being made; files put here (card, figures) are published with it."""
+        return self._staging.folder
+
+    @property
+    def notes(self) -> list[str]:
+        """What an earlier run left and what became of it, for the user."""
+        return self._staging.notes
+
+    def view(self, manifest: dict[str, Any]) -> ReleaseFolder:
+        """The unfinished release as readers (audit, card) see a finished one."""
+        return ReleaseFolder(self.folder, _plain(manifest))
+
+    def write_config(
+        self,
+        spec: ConfigSpec,
+        rows: SourceRows,
+        assignment: Assignment,
+        *,
+        task: Task,
+        scores: pa.Table | None = None,
+        columns: pa.Table | None = None,
+    ) -> dict[str, Any]:
+        """Write the splits and the assignment of one config; the config's entry for the manifest.
+
+        `assignment`, `scores` (columns log_likelihood, lm_num_tokens, fold; others are ignored) and
+        `columns` (payload of this config alone) have one row per row of the table given to `rows`, in its
+        order. Rows stand in source order within each split. A split without rows is left out, and the
+        entry says why. Raises ReleaseError if no row is placed.
+        """
+        payload, digests = (rows.table, rows.digests) if columns is None else rows.with_columns(columns)
+        placed = _PlacedRows(
+            payload=payload,
+            digests=digests,
+            scores=_score_columns(scores, rows),
+            side=assignment.side[rows.order],
+            position=assignment.position[rows.order],
+            placed_by=pa.array(assignment.placed_by[rows.order], pa.string()),
+            score=assignment.score[rows.order],
+        )
+        members = {split: np.flatnonzero(placed.side == side) for split, side in SIDES.items()}
+        written = {split: index for split, index in members.items() if len(index)}
+        if not written:
+            raise ReleaseError(f"config {spec.name!r} places no row in any split; nothing can be published")
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            jobs = {
+                split: pool.submit(self._write_placed, spec.name, split, placed, index, rows.features)
+                for split, index in written.items()
+            }
+            assigned = pool.submit(self._write_assignment, spec.name, placed)
+            splits = {split: job.result() for split, job in jobs.items()}
+        parameters = _plain(spec.parameters)
+        return {
+            "kind": "split",
+            "summary": spec.summary,
+            "default": spec.default,
+            "task": _plain(task.to_json()),
+            "features": rows.features.to_dict(),
+            "splitter": spec.splitter,
+            "parameters": parameters,
+            "scores": spec.scores,
+            "reverse_of": spec.reverse_of,
+            "splits": splits,
+            "placed_by": {split: _counts(placed.placed_by, index) for split, index in written.items()},
+            "unused": int((placed.side < 0).sum()),
+            "notes": [
+                {
+                    "code": n.code,
+                    "message": n.message,
+                    "uids": list(n.uids[:_UIDS_SHOWN]),
+                    "count": len(n.uids),
+                }
+                for n in assignment.notes
+            ],
+            "left_out": [_left_out(split, parameters) for split in members if split not in written],
+            "assignment": assigned.result(),
+        }
+
+    def write_scores(self, tables: Mapping[str, pa.Table], summary: str) -> dict[str, Any]:
+        """Write config `scores`, one split per score table (columns of `features.SCORES`, source order)."""
+        splits = {name: self._write_whole("scores", name, table, SCORES) for name, table in tables.items()}
+        return _side_entry("scores", SCORES, summary, splits)
+
+    def write_table(self, name: str, table: pa.Table, features: Features, summary: str) -> dict[str, Any]:
+        """Write a side table as a config with the one split `train`; its entry for the manifest."""
+        splits = {"train": self._write_whole(name, "train", table, features)}
+        return _side_entry("table", features, summary, splits)
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file such as the card. Raises ReleaseError if the disk refuses."""
+        with writing(self.target / name):
+            write_text(self.folder / name, text)
+
+    def finish(self, manifest: dict[str, Any]) -> ReleaseFolder:
+        """Write the manifest and move the release to its target.
+
+        `manifest` has the keys of MANIFEST_KEYS (`format` may be left out). Raises ReleaseError for a
+        manifest without exactly one default config or with a path or token in it, ValueError for missing
+        or unknown keys.
+        """
+        manifest = _plain({"format": FORMAT, **manifest})
+        if set(manifest) != set(MANIFEST_KEYS):
+            raise ValueError(f"a manifest has the keys {', '.join(MANIFEST_KEYS)}, got {', '.join(manifest)}")
+        _check_publishable(manifest)
+        for counts in ("filtered", "dropped"):
+            manifest["source"][counts] = dict(sorted(manifest["source"].get(counts, {}).items()))
+        ordered = {key: manifest[key] for key in MANIFEST_KEYS}
+        self.write_text(MANIFEST, json.dumps(ordered, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+        self._staging.publish()
+        return ReleaseFolder(self.target)
+
+    def _write_placed(
+        self, config: str, split: str, placed: _PlacedRows, index: np.ndarray, features: Features
+    ) -> dict[str, Any]:
+        table = placed.take(index, features.arrow_schema)
+        made_from = {"placed_by": _counts(placed.placed_by, index)}
+        return self._write_split(config, split, table, placed.digests[index], made_from)
+
+    def _write_whole(self, config: str, split: str, table: pa.Table, features: Features) -> dict[str, Any]:
+        table = _null_for_nan(conform(table, features.arrow_schema))
+        _check_classes(table, features)
+        if not table.num_rows:
+            raise ReleaseError(
+                f"config {config!r} has no rows in {split!r}; readers cannot load an empty split"
+            )
+        digests = row_digests(table.select(payload_columns(features)), class_names(features))
+        return self._write_split(config, split, table, digests, {})
+
+    def _write_split(
+        self, config: str, split: str, table: pa.Table, digests: np.ndarray, made_from: dict[str, Any]
+    ) -> dict[str, Any]:
+        hashes = {"content_hash": content_hash(digests)}
+        scores = [name for name in table.column_names if name in SCORE_COLUMNS]
+        if scores:
+            hashes["scores_hash"] = columns_hash(table.select(scores))
+        pieces = _shards(table)
+        facts = []
+        for number, piece in enumerate(pieces):
+            name = f"{config}/{split}-{number:05d}-of-{len(pieces):05d}.parquet"
+            source = {**made_from, **hashes, "schema": table.schema.metadata[_SCHEMA.encode()].decode()}
+            facts.append(self._write_file(name, piece, source))
+        return {
+            "files": [f"{config}/{split}-{n:05d}-of-{len(pieces):05d}.parquet" for n in range(len(pieces))],
+            "rows": table.num_rows,
+            "bytes": sum(fact["bytes"] for fact in facts),
+            "num_bytes": table.nbytes,
+            "sha256": [fact["sha256"] for fact in facts],
+            **hashes,
+        }
+
+    def _write_assignment(self, config: str, placed: _PlacedRows) -> dict[str, Any]:
+        table = placed.assignment()
+        hashes = {
+            "content_hash": columns_hash(table.drop_columns(["score"])),
+            "scores_hash": columns_hash(table.select(["score"])),
+        }
+        name = f"assignments/{config}.parquet"
+        return {"file": name, "rows": table.num_rows, **self._write_file(name, table, hashes), **hashes}
+
+    def _write_file(self, name: str, table: pa.Table, source: dict[str, Any]) -> dict[str, Any]:
+        def write(path: Path) -> None:
+            write_parquet(table, path)
+
+        made_from = sha256_text(canonical_json({**source, "pyarrow": pa.__version__}))
+        return self._staging.file(name, made_from, write)
+
+
+def _shards(table: pa.Table) -> list[pa.Table]:
+    """Equal runs of rows of at most SHARD_BYTES on average, before compression."""
+    count = min(max(1, -(-table.nbytes // SHARD_BYTES)), table.num_rows)
+    bounds = [table.num_rows * piece // count for piece in range(count + 1)]
+    return [table.slice(begin, end - begin) for begin, end in itertools.pairwise(bounds)]
+
+
+def _score_columns(scores: pa.Table | None, rows: SourceRows) -> pa.Table:
+    """The score columns of the config in the order of `rows`; all null where there is no score table."""
+    schema = rows.features.arrow_schema
+    names = [name for name in SCORE_COLUMNS if name in schema.names]
+    wanted = pa.schema([schema.field(name) for name in names])
+    if scores is None:
+        return pa.table([pa.nulls(len(rows.order), field.type) for field in wanted], schema=wanted)
+    if scores.num_rows != len(rows.order):
+        raise ValueError(f"{scores.num_rows} scores for {len(rows.order)} rows; give one score per row")
+    present = scores.select([name for name in names if name in scores.column_names])
+    return _null_for_nan(conform(present.take(pa.array(rows.order)), wanted)).combine_chunks()
+
+
+def _null_for_nan(table: pa.Table) -> pa.Table:
+    """Null wherever a score is NaN: a reader finds one form of "no value"."""
+    if "log_likelihood" not in table.column_names:
+        return table
+    position = table.column_names.index("log_likelihood")
+    values = table.column(position)
+    missing = pc.fill_null(pc.is_nan(values), False)
+    values = pc.if_else(missing, pa.scalar(None, values.type), values)
+    return table.set_column(position, table.schema.field(position), values)
+
+
+def _check_uids(table: pa.Table) -> None:
+    uids = table.column("uid")
+    if uids.null_count:
+        raise ReleaseError(f"{uids.null_count} rows have no uid; give every row a uid")
+    if pc.count_distinct(uids).as_py() != len(uids):
+        counts = uids.value_counts()
+        uid, times = counts.filter(pc.greater(counts.field("counts"), 1))[0].as_py().values()
+        raise ReleaseError(f"uid {show(uid)} stands in {times} rows; make every uid unique")
+
+
+def _check_classes(table: pa.Table, features: Features) -> None:
+    for name, labels in class_names(features).items():
+        if name not in table.column_names:
+            continue
+        values = table.column(name)
+        wrong = pc.or_(pc.less(values, 0), pc.greater_equal(values, len(labels)))
+        row = pc.index(pc.fill_null(wrong, False), True).as_py()
+        if row >= 0:
+            raise ReleaseError(
+                f"row {show(table.column('uid')[row].as_py())} has {name} {values[row].as_py()}, but only indices of "
+                f"{show(labels)} may stand there; leave such rows out of the source table"
+            )
+
+
+def _counts(placed_by: pa.Array, index: np.ndarray) -> dict[str, int]:
+    counts = placed_by.take(pa.array(index)).value_counts()
+    return dict(
+        sorted(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
+    )
+
+
+def _left_out(split: str, parameters: dict[str, Any]) -> dict[str, str]:
+    asked_for_none = (parameters.get("sizes") or {}).get(split) == 0
+    return {"split": split, "reason": "its size is 0" if asked_for_none else "no row was placed in it"}
+
+
+def _side_entry(kind: str, features: Features, summary: str, splits: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "summary": summary,
+        "default": False,
+        "features": features.to_dict(),
+        "splits": splits,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """`value` as JSON gives it back: no tuples, numpy scalars or objects. Raises TypeError or ValueError."""
+
+    def simplify(item: Any) -> Any:
+        if dataclasses.is_dataclass(item) and not isinstance(item, type):
+            return dataclasses.asdict(item)
+        if isinstance(item, np.generic | np.ndarray):
+            return item.tolist()
+        if isinstance(item, Mapping):
+            return dict(item)
+        raise TypeError(f"a manifest cannot hold {type(item).__name__} {show(item)}")
+
+    return json.loads(json.dumps(value, default=simplify, allow_nan=False))
+
+
+def _check_publishable(manifest: dict[str, Any]) -> None:
+    defaults = [name for name, entry in manifest["configs"].items() if entry["default"]]
+    if len(defaults) != 1:
+        raise ReleaseError(f"exactly one config must be the default, got {', '.join(defaults) or 'none'}")
+    for where, text in _texts(manifest, "manifest"):
+        if redact(text) != text:
+            raise ReleaseError(
+                f"{where} holds what looks like an access token; remove it from the build's options"
+            )
+        if _PRIVATE_PATH.search(text):
+            raise ReleaseError(f"{where} holds a path of this machine: {show(text)}; give a name instead")
+
+
+def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    """Every text of the manifest with its place, except what stands in the rows themselves."""
+    if isinstance(value, str):
+        yield where, value
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _texts(item, f"{where}[{number}]")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield f"a key of {where}", key
+            if key not in _DATA_KEYS:
+                yield from _texts(item, f"{where}.{key}")

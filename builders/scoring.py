@@ -1,0 +1,123 @@
+"""Which score tables a build needs, and where they come from: made now, or taken from a release."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ..errors import ReleaseError, UsageError
+from ..progress import Stage, no_progress
+from ..release import ReleaseFolder
+from ..splitting.scores import ScoreTable, ScoringOptions, score_with_folds, score_with_prompt
+from .base import Builder, BuildOptions, ScoreSpec
+
+
+def model_slug(model: str) -> str:
+    """The name of a model inside config and score-table names: `openai/GPT2-large` -> `gpt2_large`."""
+    slug = re.sub(r"[^a-z0-9]+", "_", model.rstrip("/").rsplit("/", 1)[-1].lower()).strip("_")
+    if not slug:
+        raise UsageError(f"model {model!r} has no letter or digit to name its score table by")
+    return slug
+
+
+def plan_tables(models: Sequence[str], fold_counts: Sequence[int]) -> dict[str, ScoreSpec]:
+    """Every score table of these models and numbers of folds, by name.
+
+    The first model and the first k give the plain names `lm_prompt` and `lm_kfold`; others add their slug
+    (`lm_prompt_gpt2_large`, `lm_kfold_k5`). Raises UsageError for repeated models or k.
+    """
+    for what, values in (("lm", models), ("k", fold_counts)):
+        if not values:
+            raise UsageError(f"give at least one --{what}")
+        if len(set(values)) != len(values):
+            raise UsageError(f"--{what} is given twice with the same value: {', '.join(map(str, values))}")
+    slugs = [""] + [f"_{model_slug(model)}" for model in models[1:]]
+    if len(set(slugs)) != len(slugs):
+        raise UsageError(f"models {', '.join(models)} would share a score-table name; rename a model folder")
+    tables: dict[str, ScoreSpec] = {}
+    for model, slug in zip(models, slugs, strict=True):
+        tables[f"lm_prompt{slug}"] = ScoreSpec(f"lm_prompt{slug}", "prompt", {"model": model})
+        for position, k in enumerate(fold_counts):
+            name = f"lm_kfold{slug}{f'_k{k}' if position else ''}"
+            tables[name] = ScoreSpec(name, "kfold", {"model": model, "k": k})
+    return tables
+
+
+def names_by_scorer(tables: Mapping[str, ScoreSpec]) -> dict[str, list[str]]:
+    """Score-table names grouped by scorer kind, in the order of the plan."""
+    return {
+        kind: [name for name, spec in tables.items() if spec.scorer == kind] for kind in ("prompt", "kfold")
+    }
+
+
+def make_table(
+    builder: Builder,
+    rows: pa.Table,
+    spec: ScoreSpec,
+    build: BuildOptions,
+    scoring: ScoringOptions,
+    cache: Path,
+    *,
+    recipe: Mapping[str, Any] | None = None,
+    keep_models: bool = False,
+    progress: Stage = no_progress,
+) -> ScoreTable:
+    """Score every row with a language model, or take the finished table from the cache.
+
+    Raises UsageError for an unknown prompt or recipe field, PrerequisiteError for a missing model or extra.
+    """
+    if spec.scorer == "prompt":
+        template = _template(builder, build.prompt or builder.default_prompt)
+        return score_with_prompt(
+            rows, template, spec.parameters["model"], cache=cache, options=scoring, progress=progress
+        )
+    # The label-less SNLI prompt and the like hold for fine-tuned models too; only Spider has forms of its own.
+    name = builder.kfold_template if builder.training_template else (build.prompt or builder.kfold_template)
+    template = _template(builder, name)
+    training = _template(builder, builder.training_template or name)
+    return score_with_folds(
+        rows,
+        template,
+        training,
+        spec.parameters["model"],
+        k=spec.parameters["k"],
+        recipe=_recipe(builder, recipe or {}),
+        seed=build.seed,
+        cache=cache,
+        options=scoring,
+        keep_models=keep_models,
+        progress=progress,
+    )
+
+
+def load_tables(release: ReleaseFolder) -> tuple[dict[str, ScoreTable], dict[str, ScoreSpec]]:
+    """The published score tables of a release, with what each was made by."""
+    if "scores" not in release.configs:
+        raise ReleaseError(
+            f"{release.path} has no score tables; leave out --scores, or name a release that has them"
+        )
+    tables, specs = {}, {}
+    for name, entry in release.manifest["scores"].items():
+        tables[name] = ScoreTable(release.table("scores", name), entry["provenance"], entry["identity"])
+        specs[name] = ScoreSpec(name, entry["scorer"], {})
+    return tables, specs
+
+
+def _template(builder: Builder, name: str) -> Any:
+    if name not in builder.templates:
+        raise UsageError(f"{builder.name} has no prompt {name!r}; it has {', '.join(builder.templates)}")
+    return builder.templates[name]
+
+
+def _recipe(builder: Builder, changes: Mapping[str, Any]) -> Any:
+    from ..eval.models import FineTuneRecipe
+
+    try:
+        return FineTuneRecipe(**{"max_steps": builder.fine_tune_steps, **changes})
+    except TypeError:
+        known = ", ".join(FineTuneRecipe.__dataclass_fields__)
+        raise UsageError(f"unknown recipe field in {dict(changes)}; known: {known}") from None

@@ -1,0 +1,44 @@
+"""Turning what a user calls a source into a folder to read, and a name for it that may be published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...errors import SourceError, UsageError
+from ..base import Builder, Origin
+from .hub import download
+
+_HUB = "hub"
+
+
+def open_source(builder: Builder, source: str | Path) -> tuple[Path, Origin]:
+    """The folder (or, for a user's own data, file) to read, and what the manifest says of it.
+
+    `source` is a path, `sample`, `hub` (the builder's pinned data set) or `hub:ORG/NAME@REVISION`. A path
+    that exists comes first, so that a folder called `sample` can be read as `./sample`. The location of a
+    local folder is never recorded: it is known by its fingerprint. Raises UsageError or SourceError.
+    """
+    text = str(source)
+    if text == "sample":
+        folder = builder.sample_folder()
+        if not folder.is_dir():
+            raise UsageError(f"{builder.name} has no built-in sample; give a folder or hub:ORG/NAME@REVISION")
+        return folder, Origin("sample", "sample")
+    if text == _HUB or text.startswith(f"{_HUB}:"):
+        return _open_hub(builder, text.removeprefix(_HUB).removeprefix(":"))
+    path = Path(source)
+    if not path.exists():
+        raise SourceError("no such file or folder", path=path, fix="check --source, or use `sample` or `hub:ORG/NAME`")
+    return path, Origin("folder")
+
+
+def _open_hub(builder: Builder, place: str) -> tuple[Path, Origin]:
+    if not place:
+        if builder.pin is None:
+            raise UsageError(
+                f"{builder.name} has no pinned Hub data set yet; name one with --source hub:ORG/NAME@REVISION"
+            )
+        place = builder.pin.repo
+    repo, _, revision = place.partition("@")
+    found = download(repo, revision or None, pin=builder.pin if builder.pin and builder.pin.repo == repo else None)
+    return found.root, found.origin

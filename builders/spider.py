@@ -1,0 +1,175 @@
+"""Likelihood splits of Spider, a text-to-SQL corpus over many databases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from datasets import ClassLabel, Features, Value
+
+from ..faults import FaultLog
+from ..features import HEAD, family
+from ..hashing import content_ids
+from ..splitting.base import Sizes, SplitRows
+from ..splitting.scores.templates import (
+    SPIDER_FINE_TUNED,
+    SPIDER_PROMPT,
+    SPIDER_PROMPT_DATABASE_ID,
+    SPIDER_TRAINING,
+)
+from ..tasks import TEXT_TO_SQL
+from ..text import word_counts
+from ..text.sql import sql_atoms
+from .base import Builder, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
+from .likelihood import CITATION, LikelihoodBenchmark, payload_table
+from .sources.spider import DatabaseSchema, parser_source, parser_target, read_spider
+
+SCHEMAS = Features(
+    {
+        **HEAD,
+        "db_id": Value("string"),
+        "table_names": [Value("string")],
+        "column_names": [{"table_id": Value("int32"), "name": Value("string")}],
+        "column_types": [Value("string")],
+        "primary_keys": [Value("int32")],
+        "foreign_keys": [{"column_id": Value("int32"), "referenced_column_id": Value("int32")}],
+    }
+)
+"""Config `schemas`: tables and columns by the names that queries use. Columns are numbered from 0, which
+is `*` of table -1; keys are column numbers."""
+
+
+class SpiderBuilder(Builder):
+    """8,034 questions over 160 databases, with the schemas as a side table.
+
+    `length` counts the NLTK tokens of the lower-cased question, which is what the language model reads;
+    `source` and `target` are lower-cased too. Equal questions with equal queries stay in: the published
+    placement keeps them.
+    """
+
+    name = "spider"
+    info = DatasetInfo(
+        pretty_name="Spider likelihood splits",
+        summary=(
+            "Questions to databases with their SQL queries, divided into train, validation and test by how "
+            "likely a language model finds the question."
+        ),
+        licence="cc-by-sa-4.0",
+        licence_link="https://creativecommons.org/licenses/by-sa/4.0/legalcode",
+        redistribute="text",
+        homepage="https://yale-lily.github.io/spider",
+        citation="""@inproceedings{yu-etal-2018-spider,
+  title     = {Spider: A Large-Scale Human-Labeled Dataset for Complex and Cross-Domain Semantic Parsing and Text-to-{SQL} Task},
+  author    = {Yu, Tao and Zhang, Rui and Yang, Kai and Yasunaga, Michihiro and Wang, Dongxu and Li, Zifan and Ma, James and Li, Irene and Yao, Qingning and Roman, Shanelle and Zhang, Zilin and Radev, Dragomir},
+  booktitle = {Proceedings of the 2018 Conference on Empirical Methods in Natural Language Processing},
+  year      = {2018},
+  pages     = {3911--3921},
+  url       = {https://arxiv.org/abs/1809.08887}
+}
+"""
+        + CITATION,
+        task_categories=("text-generation",),
+        source_datasets=("xlangai/spider",),
+        annotations_creators=("expert-generated",),
+        tags=("text-to-sql", "semantic-parsing", "long-tail", "likelihood-splits"),
+    )
+    task = TEXT_TO_SQL
+    features = family(
+        {
+            "db_id": Value("string"),
+            "question": Value("string"),
+            "query": Value("string"),
+            "source": Value("string"),
+            "target": Value("string"),
+            "hardness": ClassLabel(names=["easy", "medium", "hard", "extra"]),
+            "template": Value("string"),
+            "sql_parsed": Value("bool"),
+            "num_novel_compounds": Value("int32"),
+        }
+    )
+    published_rows = 8_034
+    published_sizes = Sizes(train=5_966, validation=1_034, test=1_034)
+    benchmark = LikelihoodBenchmark(
+        texts="questions", sizes=published_sizes, labelled=False, random_seeds=(1, 2, 3), constraint="atoms"
+    )
+    templates = {
+        template.name: template
+        for template in (SPIDER_PROMPT, SPIDER_PROMPT_DATABASE_ID, SPIDER_FINE_TUNED, SPIDER_TRAINING)
+    }
+    default_prompt = SPIDER_PROMPT.name
+    kfold_template = SPIDER_FINE_TUNED.name
+    training_template = SPIDER_TRAINING.name
+    fine_tune_steps = 2_000
+
+    def read(self, root: Path, faults: FaultLog, origin: Origin) -> SourceData:
+        """Read train_spider.json, dev.json and tables.json. Raises SourceError."""
+        source = read_spider(root, faults)
+        examples = source.examples
+        suffixes = {db_id: database.suffix() for db_id, database in source.databases.items()}
+        db_ids, questions, queries = (
+            examples.column(name).to_pylist() for name in ("db_id", "question", "query")
+        )
+        derived = {
+            "content_id": content_ids(examples, list(self.task.inputs)),
+            "source": [
+                parser_source(db_id, question) + suffixes[db_id]
+                for db_id, question in zip(db_ids, questions, strict=True)
+            ],
+            "target": [parser_target(query) for query in queries],
+            "length": word_counts(question.lower().strip() for question in questions),
+        }
+        return SourceData(
+            table=payload_table(examples, derived, self.features),
+            origin=origin,
+            files=source.files,
+            read=source.read,
+            dropped=dict(faults.dropped),
+            extras={"schemas": (_schema_table(source.databases), SCHEMAS)},
+            notes=source.notes,
+        )
+
+    def configs(
+        self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
+    ) -> list[ConfigSpec]:
+        """Random, length and likelihood splits; the latter keep every SQL token of an evaluation row in train."""
+        return self.benchmark.configs(options, score_names, self.published_rows if rows is None else rows)
+
+    def split_rows(self, data: SourceData) -> SplitRows:
+        """Rows without labels; their atoms are the tokens of `target`."""
+        table = data.table
+        targets = table.column("target")
+        pairs = zip(table.column("db_id").to_pylist(), table.column("question").to_pylist(), strict=True)
+        # The published length split counts pieces between single spaces, the database's name included.
+        pieces = [len(parser_source(db_id, question).split(" ")) for db_id, question in pairs]
+        return SplitRows(
+            uids=table.column("uid").combine_chunks(),
+            source_index=table.column("source_index").to_numpy().astype(np.int64),
+            lengths=table.column("length").to_numpy(),
+            source_splits=np.array(table.column("source_split").to_pylist()),
+            whitespace_lengths=np.array(pieces, dtype=np.int64),
+            atoms=lambda: [sql_atoms(target) for target in targets.to_pylist()],
+        )
+
+
+def _schema_table(databases: Mapping[str, DatabaseSchema]) -> pa.Table:
+    rows = [
+        {
+            "uid": f"spider:tables:{database.db_id}",
+            "db_id": database.db_id,
+            "table_names": list(database.tables),
+            "column_names": [{"table_id": table, "name": name} for table, name in database.columns],
+            "column_types": list(database.column_types),
+            "primary_keys": list(database.primary_keys),
+            "foreign_keys": [
+                {"column_id": column, "referenced_column_id": referenced}
+                for column, referenced in database.foreign_keys
+            ],
+        }
+        for database in databases.values()
+    ]
+    schema = SCHEMAS.arrow_schema
+    table = pa.Table.from_pylist(rows, schema=schema)
+    ids = content_ids(table, [name for name in SCHEMAS if name not in HEAD])
+    return table.set_column(schema.get_field_index("content_id"), schema.field("content_id"), ids)

@@ -1,0 +1,270 @@
+"""The card of a release: its README.md, made from the manifest, the rows and the results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from ..atomic import write_text
+from ..errors import PrerequisiteError, ReleaseError
+from ..release import ReleaseFolder
+from . import markdown, numbers
+from .citations import citations
+from .figures import Figure, draw_figures, plan_figures
+from .licences import licence_paragraphs
+from .limitations import limitations
+from .markdown import Markdown
+from .overview import column_tables, config_lines, default_config, examples, side_tables
+from .placement import placement_report
+from .provenance import audit_summary, findings, score_reports, source_report
+from .results import read_index, run_tables, scorer_effect
+from .user_sections import read_user_sections, user_section
+from .yaml_header import card_metadata, to_yaml
+
+README = "README.md"
+ABOUT, NOTES = "about", "notes"
+
+_HINTS = {
+    ABOUT: "Write about the dataset here; this section is kept when the card is made again.",
+    NOTES: "Write notes, known issues and acknowledgements here; this section is kept, too.",
+}
+
+
+@dataclass(frozen=True)
+class WrittenCard:
+    """What `write_card` wrote: the card, its figures, and what was left out and why."""
+
+    path: Path
+    figures: tuple[Path, ...]
+    notes: tuple[str, ...]
+
+
+def render_card(
+    release: ReleaseFolder,
+    *,
+    repo: str | None = None,
+    previous: str | None = None,
+    figures: Sequence[Figure] | None = None,
+) -> str:
+    """The text of README.md.
+
+    `repo` is the Hub id that readers load the dataset by; without it they are shown the folder's name.
+    Hand-written sections are taken from `previous` (None: the README.md that stands in the folder).
+    `figures` are those to show (None: those of the release whose files stand in the folder).
+    The same release gives the same text. Raises ReleaseError for a release that readers could not load, or
+    for hand-written sections whose markers do not match.
+    """
+    planned = plan_figures(release)
+    if figures is None:
+        figures = [figure for figure in planned if (release.path / figure.file).is_file()]
+    return _render(release, repo, _previous(release) if previous is None else previous, planned, figures)
+
+
+def write_card(path: str | Path, *, repo: str | None = None) -> WrittenCard:
+    """Draw the figures and write README.md of the release at `path`, each file atomically, README.md last.
+
+    Without matplotlib the card has no figures, and `notes` says how to get them. Raises ReleaseError as
+    `render_card` does, before anything is written.
+    """
+    release = ReleaseFolder(path)
+    planned, previous = plan_figures(release), _previous(release)
+    text = _render(release, repo, previous, planned, planned)
+    drawn: list[Path] = []
+    notes: tuple[str, ...] = ()
+    try:
+        drawn = draw_figures(planned, release.path)
+    except PrerequisiteError as error:
+        text = _render(release, repo, previous, planned, ())
+        notes = (f"figures left out: {error.what}; run: {error.install}",)
+    write_text(release.path / README, text)
+    return WrittenCard(release.path / README, tuple(drawn), notes)
+
+
+def _previous(release: ReleaseFolder) -> str:
+    path = release.path / README
+    try:
+        return path.read_bytes().decode("utf-8") if path.is_file() else ""
+    except UnicodeDecodeError as error:
+        raise ReleaseError(
+            f"{path} is not UTF-8 (byte {error.start}); save it as UTF-8 or remove it"
+        ) from None
+
+
+def _render(
+    release: ReleaseFolder,
+    repo: str | None,
+    previous: str,
+    planned: Sequence[Figure],
+    shown: Sequence[Figure],
+) -> str:
+    user = _user_sections(previous, str(release.path / README))
+    context = {
+        **_overview(release, repo),
+        **_evidence(release, planned, shown),
+        **_results(release),
+        "user": user,
+    }
+    return _environment().get_template("README.md.jinja").render(context)
+
+
+def _overview(release: ReleaseFolder, repo: str | None) -> dict[str, Any]:
+    """What the release is, how to load it and where it came from."""
+    folder = release.path.resolve().name
+    return {
+        "header": Markdown(to_yaml(card_metadata(release))),
+        "dataset": release.dataset,
+        "introduction": _introduction(release),
+        "load_snippet": _load_snippet(repo or f"./{folder}", default_config(release), release),
+        "load_note": _load_note(release, folder, repo),
+        "configs": config_lines(release),
+        "side_tables": side_tables(release),
+        "column_tables": column_tables(release),
+        "source": source_report(release),
+        "score_tables": score_reports(release),
+        "made_with": _made_with(release),
+        "rebuild_commands": _rebuild_commands(release, folder),
+        "eval_commands": markdown.fence(f"benchwright eval {folder}\nbenchwright card {folder}", "bash"),
+        "licence": licence_paragraphs(release.dataset),
+        "citations": citations(release),
+        "limitations": limitations(release),
+        "dash": Markdown(numbers.MISSING),
+    }
+
+
+def _evidence(release: ReleaseFolder, planned: Sequence[Figure], shown: Sequence[Figure]) -> dict[str, Any]:
+    """What the rows themselves show."""
+    found = findings(release)
+    return {
+        "placement": placement_report(release),
+        "distributions": [_medians(figure) for figure in planned],
+        "figures": [markdown.image(figure.alternative, figure.file) for figure in shown],
+        "examples": examples(release),
+        "audited": "audit" in release.manifest,
+        "findings": found,
+        "audit_summary": audit_summary(found),
+    }
+
+
+def _results(release: ReleaseFolder) -> dict[str, Any]:
+    """What baselines score on the rows."""
+    index = read_index(release)
+    runs = run_tables(release, index)
+    lines = [line for run in runs for line in run.lines]
+    return {
+        "runs": runs,
+        "any_drops": any(run.has_drops for run in runs),
+        "stale_reasons": list(dict.fromkeys((line.config, line.stale) for line in lines if line.stale)),
+        "scorer_effect": scorer_effect(index),
+    }
+
+
+def _introduction(release: ReleaseFolder) -> Markdown:
+    """Why the splits exist, as far as the configs give reason to say it."""
+    splitters = {entry["splitter"] for entry in release.placed_configs.values()}
+    rows = numbers.count(release.manifest["source"]["rows"])
+    ways = numbers.plural(len(release.placed_configs), "way")
+    first = f"{rows} rows are divided into train, validation and test in {ways}."
+    if "likelihood" not in splitters:
+        return Markdown(first)
+    purpose = (
+        "In the likelihood splits a language model decides: models train on rows that it finds likely and "
+        "are tested on rows that it finds unlikely, the long tail that a random test set hardly shows."
+    )
+    yardstick = " What they lose against the random splits says how well they generalise."
+    return Markdown(f"{first} {purpose}{yardstick if 'random' in splitters else ''}")
+
+
+def _load_snippet(name: str, config: str, release: ReleaseFolder) -> Markdown:
+    split = list(release.config(config)["splits"])[-1]
+    lines = [
+        "from datasets import load_dataset",
+        "",
+        f"data = load_dataset({json.dumps(name, ensure_ascii=False)}, {json.dumps(config)})",
+        f"data[{json.dumps(split)}][0]",
+    ]
+    return markdown.fence("\n".join(lines), "python")
+
+
+def _load_note(release: ReleaseFolder, folder: str, repo: str | None) -> Markdown:
+    if repo is not None:
+        return Markdown(
+            'Any config of the table below will do; `revision="TAG"` gives rows that never change.'
+        )
+    return markdown.compose(
+        "{folder:code} is this folder. Where the dataset is published, use its Hub id instead and, for rows "
+        'that never change, `revision="TAG"`. Any config of the table below can stand in place of {config:code}.',
+        folder=f"./{folder}",
+        config=default_config(release),
+    )
+
+
+def _made_with(release: ReleaseFolder) -> Markdown:
+    versions = {"benchwright": release.manifest["benchwright"], **(release.manifest.get("versions") or {})}
+    return markdown.join(f"{name} {version}" for name, version in versions.items())
+
+
+def _rebuild_commands(release: ReleaseFolder, folder: str) -> Markdown:
+    kind = release.manifest["source"]["kind"]
+    source = kind if kind in ("hub", "sample") else "PATH_OF_THE_CORPUS"
+    lines = [
+        f"pip install benchwright=={release.manifest['benchwright']}",
+        f"benchwright verify {folder}",
+        f"benchwright rebuild {folder} --source {source}",
+    ]
+    return markdown.fence("\n".join(lines), "bash")
+
+
+def _medians(figure: Figure) -> dict[str, Any]:
+    lines = []
+    for panel in figure.panels:
+        train, evaluation = panel.medians
+        line = {"train": train, "evaluation": evaluation, "difference": evaluation - train}
+        lines.append({"config": panel.config, **line})
+    return {"axis": figure.axis, "lines": lines}
+
+
+def _user_sections(previous: str, where: str) -> dict[str, Any]:
+    kept = read_user_sections(previous, where)
+    texts = {name: kept.pop(name, f"<!-- {hint} -->") for name, hint in _HINTS.items()}
+    sections = {name: Markdown(user_section(name, text)) for name, text in texts.items()}
+    return {**sections, "others": [Markdown(user_section(name, text)) for name, text in kept.items()]}
+
+
+def _number(write: Callable[[Any], str]) -> Callable[[Any], Markdown]:
+    return lambda value: Markdown(write(value))
+
+
+@cache
+def _environment() -> Environment:
+    """Templates in which every value that is not `Markdown` is escaped, and every missing one an error."""
+    environment = Environment(
+        loader=PackageLoader("benchwright.cards", "templates"),
+        undefined=StrictUndefined,
+        finalize=markdown.prose,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(
+        prose=markdown.prose,
+        code=markdown.code,
+        codes=markdown.codes,
+        commas=markdown.join,
+        bibtex=lambda text: markdown.fence(text, "bibtex"),
+        count=_number(numbers.count),
+        percent=_number(numbers.percent),
+        decimal=_number(numbers.decimal),
+        signed=_number(lambda value: numbers.decimal(value, signed=True)),
+        points=_number(lambda share: numbers.decimal(None if share is None else 100 * share)),
+        change=_number(numbers.change),
+        correlation=_number(lambda value: numbers.decimal(value, 3)),
+        words=lambda name: markdown.prose(str(name).replace("_", " ")),
+    )
+    return environment

@@ -1,0 +1,40 @@
+"""Whom to cite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..release import ReleaseFolder
+from .markdown import Markdown, link
+
+LIKELIHOOD_SPLITS_LINK = "https://arxiv.org/abs/2210.06799"
+
+_LIKELIHOOD_SPLITS = """@inproceedings{godbole-jia-2023-likelihood-splits,
+  title         = {Benchmarking Long-tail Generalization with Likelihood Splits},
+  author        = {Godbole, Ameya and Jia, Robin},
+  booktitle     = {Findings of the Association for Computational Linguistics: EACL 2023},
+  year          = {2023},
+  eprint        = {2210.06799},
+  archivePrefix = {arXiv},
+  url           = {https://arxiv.org/abs/2210.06799}
+}"""
+
+
+@dataclass(frozen=True)
+class Citations:
+    """BibTeX of the source corpus and, where a config uses it, of the method; empty where there is none."""
+
+    corpus: str
+    method: str
+    method_reference: Markdown
+
+
+def citations(release: ReleaseFolder) -> Citations:
+    """Entries for the corpus, and for likelihood splits where a config is one."""
+    likelihood = any(entry.get("splitter") == "likelihood" for entry in release.placed_configs.values())
+    return Citations(
+        corpus=(release.dataset.get("citation") or "").strip(),
+        method=_LIKELIHOOD_SPLITS if likelihood else "",
+        # A link, not a bare address: the Hub makes its arXiv tag from it.
+        method_reference=link("arXiv:2210.06799", LIKELIHOOD_SPLITS_LINK),
+    )

@@ -1,0 +1,126 @@
+"""What readers should not conclude from a release: only what its own data gives reason to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..release import ReleaseFolder
+from .figures import EVALUATION
+from .markdown import Markdown, codes, compose
+from .numbers import count, decimal, plural
+from .provenance import find
+
+# With fewer rows a 95 % interval around 50 % is wider than plus or minus 5 points: 1.96 * 0.5 / sqrt(n).
+_WIDE_INTERVAL_ROWS = 385
+
+
+def limitations(release: ReleaseFolder) -> list[Markdown]:
+    """One paragraph per reservation, the gravest first."""
+    return [
+        *_sample(release),
+        *_ids_only(release),
+        *_small_evaluation(release),
+        *_language_model(release),
+        *_unscored(release),
+        *_known_findings(release),
+        *_languages(release),
+    ]
+
+
+def _sample(release: ReleaseFolder) -> Iterator[Markdown]:
+    if release.manifest["source"]["kind"] == "sample":
+        rows = plural(release.manifest["source"]["rows"], "row")
+        yield compose(
+            "**This is a demonstration.** The {rows} come from the small sample that ships with benchwright, "
+            "not from the published corpus: results on them say nothing about any model.",
+            rows=rows,
+        )
+
+
+def _ids_only(release: ReleaseFolder) -> Iterator[Markdown]:
+    if release.dataset["redistribute"] != "text":
+        yield Markdown(
+            "The text of the source may not be redistributed, so the rows carry ids and hashes only; they are "
+            "of use together with your own copy of the source."
+        )
+
+
+def _small_evaluation(release: ReleaseFolder) -> Iterator[Markdown]:
+    sizes: dict[int, list[str]] = {}
+    for name, entry in release.placed_configs.items():
+        for split in EVALUATION:
+            rows = entry["splits"].get(split, {}).get("rows", _WIDE_INTERVAL_ROWS)
+            if rows < _WIDE_INTERVAL_ROWS:
+                sizes.setdefault(rows, []).append(f"{name}/{split}")
+    if not sizes:
+        return
+    smallest = min(sizes)
+    half = 100 * 1.96 * 0.5 / smallest**0.5
+    splits = sum(len(names) for names in sizes.values())
+    yield compose(
+        "{splits} fewer than {limit} rows; the smallest, {name:code}, has {rows}. There an accuracy near 50 "
+        "% has a 95 % interval of about ±{half} points: read the intervals, not the digits.",
+        splits=plural(splits, "evaluation split has", "evaluation splits have"),
+        limit=count(_WIDE_INTERVAL_ROWS),
+        name=sizes[smallest][0],
+        rows=count(smallest),
+        half=decimal(half, 0),
+    )
+
+
+def _language_model(release: ReleaseFolder) -> Iterator[Markdown]:
+    tables = release.manifest.get("scores") or {}
+    used = {entry["scores"] for entry in release.placed_configs.values() if entry.get("scores")}
+    if not used:
+        return
+    models = {find(tables[name].get("provenance"), "model") for name in sorted(used) if name in tables}
+    named = sorted(str(model) for model in models if model)
+    yield compose(
+        "“Likely” means likely to {models}, not to people. The model may have seen the corpus when it was "
+        "trained, and another model would draw another line. A score sums over tokens, so long texts are less likely: "
+        "without length control, length is part of what is tested.",
+        models=codes(named) if named else Markdown("one language model"),
+    )
+    yield Markdown(
+        "Rows change sides and nothing else: label noise, annotation artefacts and biases of the source are "
+        "all still there, and errors of annotation may be more frequent among unlikely rows."
+    )
+
+
+def _unscored(release: ReleaseFolder) -> Iterator[Markdown]:
+    numbers = {
+        name: sum(sides.get("unscored", 0) for sides in (entry.get("placed_by") or {}).values())
+        for name, entry in release.placed_configs.items()
+    }
+    numbers = {name: number for name, number in numbers.items() if number}
+    if numbers:
+        most = max(numbers.values())
+        yield compose(
+            "Rows without a score (up to {most}, in {configs:codes}) are all in train, so no evaluation row "
+            "is too long for the scoring model.",
+            most=count(most),
+            configs=numbers,
+        )
+
+
+def _known_findings(release: ReleaseFolder) -> Iterator[Markdown]:
+    found = (release.manifest.get("audit") or {}).get("findings") or []
+    leaks = sorted(
+        {
+            finding["config"]
+            for finding in found
+            if finding["code"].startswith("leak") and finding.get("config")
+        }
+    )
+    if leaks:
+        yield compose(
+            "Some inputs stand in train as well as in evaluation ({configs:codes}); they are listed under Audit "
+            "and were left where the placement rule put them.",
+            configs=leaks,
+        )
+
+
+def _languages(release: ReleaseFolder) -> Iterator[Markdown]:
+    languages = list(release.dataset.get("languages") or [])
+    if len(languages) == 1:
+        yield compose("One language only: {language:code}.", language=languages[0])

@@ -1,0 +1,36 @@
+"""How the card writes numbers, everywhere the same."""
+
+from __future__ import annotations
+
+MINUS = "−"
+MISSING = "–"
+
+
+def count(value: int | None) -> str:
+    """A whole number with thousands separated: 569,018; a dash where there is none."""
+    return MISSING if value is None else f"{value:,}"
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """A fraction in percent, without the sign: 0.614 -> 61.4."""
+    return decimal(100 * share, digits)
+
+
+def decimal(value: float | None, digits: int = 1, signed: bool = False) -> str:
+    """A number with fixed digits and a true minus sign; a dash where there is none."""
+    if value is None or value != value:
+        return MISSING
+    text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
+    if not text.strip("+-0."):
+        text = text.lstrip("+-")
+    return text.replace("-", MINUS)
+
+
+def change(share: float | None) -> str:
+    """A relative change in percent with its sign: 0.59 -> +59 %."""
+    return MISSING if share is None else f"{decimal(100 * share, 0, signed=True)} %"
+
+
+def plural(number: int, noun: str, many: str | None = None) -> str:
+    """A count with its noun: 1 row, 1,034 rows."""
+    return f"{count(number)} {noun if number == 1 else many or noun + 's'}"

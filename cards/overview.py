@@ -1,0 +1,206 @@
+"""What a release holds: its configs, its columns, one example of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from datasets import ClassLabel, Features
+
+from ..features import class_names
+from ..release import SPLITS, ReleaseFolder
+from .markdown import Markdown, code, record
+
+# What the shared columns mean (the columns of the task are explained by the task itself).
+_MEANINGS = {
+    "uid": "identifies the row: corpus, split of the source, id in the source",
+    "content_id": "hash of the input fields; the same text has the same id in every release",
+    "log_likelihood": "log-probability of the scored text, in nats; null without a score",
+    "lm_num_tokens": "number of model tokens that were scored",
+    "fold": "fold that held the row out when the scoring model was fine-tuned",
+    "length": "number of words (NLTK tokens) of the text that was or would be scored",
+    "placed_by": "rule that put the row on its side",
+    "source_split": "split in which the source published the row",
+    "source_index": "0-based position in the source",
+    "status": "whether the row has a score (`ok`) or why not",
+    "num_novel_compounds": "compounds of the target that no training row has (evaluation rows)",
+    "sql_parsed": "whether the SQL could be parsed",
+    "hardness": "Spider's hardness class",
+    "source": "input string of a sequence-to-sequence model",
+    "target": "output string of a sequence-to-sequence model",
+    "template": "the target with its values masked",
+}
+
+# Columns that belong to the bookkeeping; an example shows the rest.
+_NOT_IN_EXAMPLES = frozenset({"content_id", "source_index", "source_split", "fold", "lm_num_tokens"})
+
+
+@dataclass(frozen=True)
+class ConfigLine:
+    """A line of the table of configs; `sizes` are rows of train, validation and test (None: no such split)."""
+
+    name: str
+    summary: str
+    default: bool
+    sizes: tuple[int | None, ...]
+    scores: str | None
+
+
+@dataclass(frozen=True)
+class SideTable:
+    """A config that is no split of the corpus: schemas, score tables."""
+
+    name: str
+    summary: str
+    splits: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the rows."""
+
+    name: str
+    kind: str
+    meaning: Markdown
+
+
+@dataclass(frozen=True)
+class ColumnTable:
+    """The columns of all configs that share them."""
+
+    configs: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Example:
+    """One row of a config."""
+
+    config: str
+    split: str
+    opened: bool
+    block: Markdown
+
+
+def config_lines(release: ReleaseFolder) -> list[ConfigLine]:
+    """The placed configs, in the builder's order."""
+    return [
+        ConfigLine(
+            name=name,
+            summary=entry["summary"],
+            default=bool(entry.get("default")),
+            sizes=tuple(
+                entry["splits"][split]["rows"] if split in entry["splits"] else None for split in SPLITS
+            ),
+            scores=entry.get("scores"),
+        )
+        for name, entry in release.placed_configs.items()
+    ]
+
+
+def side_tables(release: ReleaseFolder) -> list[SideTable]:
+    """The configs beside the splits."""
+    return [
+        SideTable(
+            name,
+            _side_summary(entry),
+            tuple((split, facts["rows"]) for split, facts in entry["splits"].items()),
+        )
+        for name, entry in release.configs.items()
+        if entry["kind"] != "split"
+    ]
+
+
+def _side_summary(entry: Mapping[str, Any]) -> str:
+    if entry.get("summary"):
+        return str(entry["summary"])
+    if entry["kind"] == "scores":
+        return "scores of every row, one split per score table: re-split without a GPU"
+    return "side table of the rows"
+
+
+def default_config(release: ReleaseFolder) -> str:
+    """The config that `load_dataset` reads when none is named."""
+    return next(name for name, entry in release.configs.items() if entry.get("default"))
+
+
+def column_tables(release: ReleaseFolder) -> list[ColumnTable]:
+    """Columns per group of placed configs with equal features."""
+    groups: dict[str, list[str]] = {}
+    for name in release.placed_configs:
+        groups.setdefault(repr(release.features(name)), []).append(name)
+    return [
+        ColumnTable(
+            tuple(names),
+            tuple(_columns(release.features(names[0]), release.configs[names[0]].get("task") or {})),
+        )
+        for names in groups.values()
+    ]
+
+
+def examples(release: ReleaseFolder) -> list[Example]:
+    """The first test row of every placed config, of its last split if it has no test.
+
+    Only the default config's is shown unfolded.
+    """
+    shown = default_config(release)
+    found = []
+    for name, entry in release.placed_configs.items():
+        split = "test" if "test" in entry["splits"] else list(entry["splits"])[-1]
+        row = _first_row(release.files(name, split)[0])
+        found.append(Example(name, split, name == shown, record(readable(row, release.features(name)))))
+    return found
+
+
+def _first_row(file: Path) -> dict[str, Any]:
+    with pq.ParquetFile(file) as parquet:
+        return next(parquet.iter_batches(batch_size=1)).to_pylist()[0]
+
+
+def readable(row: Mapping[str, Any], features: Features) -> dict[str, Any]:
+    """A row without bookkeeping and nulls, class numbers replaced by their names."""
+    labels = class_names(features)
+    kept = {}
+    for name, value in row.items():
+        if value is None or name in _NOT_IN_EXAMPLES:
+            continue
+        is_class = name in labels and isinstance(value, int) and 0 <= value < len(labels[name])
+        kept[name] = labels[name][value] if is_class else _rounded(value)
+    return kept
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 3) if isinstance(value, float) else value
+
+
+def _columns(features: Features, task: Mapping[str, Any]) -> list[Column]:
+    return [Column(name, _kind(feature), _meaning(name, feature, task)) for name, feature in features.items()]
+
+
+def _kind(feature: Any) -> str:
+    if isinstance(feature, ClassLabel):
+        return "class"
+    if isinstance(feature, dict):
+        return "{" + ", ".join(f"{name}: {_kind(inner)}" for name, inner in feature.items()) + "}"
+    if isinstance(feature, (list, tuple)):
+        return f"list of {_kind(feature[0])}"
+    if hasattr(feature, "feature"):
+        return f"list of {_kind(feature.feature)}"
+    return str(getattr(feature, "dtype", type(feature).__name__))
+
+
+def _meaning(name: str, feature: Any, task: Mapping[str, Any]) -> Markdown:
+    parts = []
+    if name in (task.get("inputs") or ()):
+        parts.append(Markdown("**input**"))
+    if name == task.get("target"):
+        parts.append(Markdown("**target**"))
+    if name in _MEANINGS:
+        parts.append(Markdown(_MEANINGS[name]))
+    if isinstance(feature, ClassLabel):
+        names = Markdown(", ".join(f"{number} = {code(label)}" for number, label in enumerate(feature.names)))
+        parts.append(names)
+    return Markdown("; ".join(parts))

@@ -1,0 +1,314 @@
+"""How rows were chosen, in plain words: from each config's splitter, parameters, counts and notes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from datasets import ClassLabel, Features
+
+from ..release import ReleaseFolder
+from .figures import EVALUATION
+from .markdown import Markdown, codes, compose, join, prose
+from .numbers import count, plural
+from .provenance import SHOWN_UIDS, prompt_of, scorer_sentence
+
+# Words of the column `placed_by`, as the end of "n rows ...".
+_PLACED_BY = {
+    "score": "by their score",
+    "length": "by their length",
+    "size_correction": "moved so that the sizes are exact",
+    "atom_swap": "swapped for the atom constraint",
+    "random": "at random",
+    "group": "with their group",
+    "published": "as published",
+    "unscored": "for want of a score",
+}
+
+_METHODS = {
+    "published": "Where the paper, its published code and good sense differ, this release does what the "
+    "published code does.",
+    "corrected": "Where the paper, its published code and good sense differ, this release follows the paper "
+    "and good sense; `--method published` would repeat the published code instead.",
+}
+
+_TITLES = {
+    "likelihood": "Likelihood splits",
+    "random": "Random splits",
+    "length": "Length splits",
+    "published": "Published splits",
+}
+
+_LABEL_RULES = {
+    "shares": "Labels keep the shares of the whole corpus in evaluation, as nearly as whole rows allow.",
+    "equal": "Every label has the same number of evaluation rows, whatever its share of the corpus.",
+}
+
+_CRITERIA = {
+    "log_likelihood": "the log-likelihood of the text (the sum over its tokens)",
+    "perplexity": "the perplexity of the text (per model token)",
+    "length_perplexity": "the perplexity of the text per word",
+}
+
+
+@dataclass(frozen=True)
+class ConfigPlacement:
+    """What is said of one config alone."""
+
+    name: str
+    reverse_of: str | None
+    sentences: tuple[Markdown, ...]
+
+
+@dataclass(frozen=True)
+class PlacementGroup:
+    """The configs of one splitter: what holds for all of them, and what only for some."""
+
+    title: str
+    common: tuple[Markdown, ...]
+    configs: tuple[ConfigPlacement, ...]
+
+
+@dataclass(frozen=True)
+class ConfigSettings:
+    """A config's splitter and its parameters as JSON."""
+
+    name: str
+    splitter: str
+    settings: str
+
+
+@dataclass(frozen=True)
+class LabelShares:
+    """Fractions of each label on one side (`train` or `evaluation`) of a config."""
+
+    config: str
+    side: str
+    shares: tuple[float, ...]
+    rows: int
+
+
+@dataclass(frozen=True)
+class PlacementReport:
+    """The whole section."""
+
+    introduction: tuple[Markdown, ...]
+    groups: tuple[PlacementGroup, ...]
+    settings: tuple[ConfigSettings, ...]
+    label_names: tuple[str, ...]
+    label_shares: tuple[LabelShares, ...]
+
+
+def placement_report(release: ReleaseFolder) -> PlacementReport:
+    """What the manifest and the rows say about how every config was made."""
+    names = _label_names(release)
+    return PlacementReport(
+        introduction=tuple(_introduction(release)),
+        groups=tuple(_groups(release)),
+        settings=tuple(
+            ConfigSettings(
+                name, entry["splitter"], json.dumps(entry.get("parameters") or {}, ensure_ascii=False)
+            )
+            for name, entry in release.placed_configs.items()
+        ),
+        label_names=names,
+        label_shares=tuple(_label_shares(release, names)) if names else (),
+    )
+
+
+def _groups(release: ReleaseFolder) -> Iterator[PlacementGroup]:
+    configs = release.placed_configs
+    for splitter in dict.fromkeys(entry["splitter"] for entry in configs.values()):
+        said = {
+            name: list(_sentences(entry)) for name, entry in configs.items() if entry["splitter"] == splitter
+        }
+        first, *others = said.values()
+        common = [sentence for sentence in first if all(sentence in sentences for sentences in others)]
+        yield PlacementGroup(
+            title=_TITLES.get(splitter, f"Splitter {splitter}"),
+            common=tuple(common),
+            configs=tuple(
+                ConfigPlacement(
+                    name,
+                    configs[name].get("reverse_of"),
+                    tuple(sentence for sentence in sentences if sentence not in common),
+                )
+                for name, sentences in said.items()
+            ),
+        )
+
+
+def _introduction(release: ReleaseFolder) -> Iterator[Markdown]:
+    scores = release.manifest.get("scores") or {}
+    for name in dict.fromkeys(e["scores"] for e in release.placed_configs.values() if e.get("scores")):
+        entry = scores.get(name, {})
+        sentence = compose("**Scores {name:code}.** {who}", name=name, who=scorer_sentence(entry))
+        prompt = prompt_of(entry)
+        if prompt:
+            sentence = compose(
+                "{sentence} It read {context:code}; the log-probabilities of the tokens of "
+                "{continuation:code} add up to the score, in nats.",
+                sentence=sentence,
+                context=prompt[0],
+                continuation=prompt[1].strip(),
+            )
+        yield sentence
+    method = release.manifest.get("method")
+    choices = {
+        name: value for name, value in (release.manifest.get("choices") or {}).items() if value is not None
+    }
+    sentence = compose(
+        "**Method {method:code}.** {words}", method=method, words=Markdown(_METHODS.get(method, ""))
+    )
+    if choices:
+        listed = join(
+            compose("{name:code} = {value:code}", name=name, value=value) for name, value in choices.items()
+        )
+        sentence = compose("{sentence} Choices: {listed}.", sentence=sentence, listed=listed)
+    yield sentence
+
+
+def _sentences(entry: Mapping[str, Any]) -> Iterator[Markdown]:
+    parameters = entry.get("parameters") or {}
+    yield from _rule(entry, parameters)
+    yield from _length_rule(entry, parameters)
+    yield from _label_rule(entry, parameters)
+    yield from _atom_rule(entry, parameters)
+    yield from _counts(entry)
+    for note in entry.get("notes") or ():
+        yield _note(note)
+    for left_out in entry.get("left_out") or ():
+        reason = left_out["reason"].rstrip(".")
+        yield compose("There is no {split:code} split: {reason}.", split=left_out["split"], reason=reason)
+
+
+def _rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[Markdown]:
+    seed = parameters.get("seed")
+    drawn = compose(" (seed {seed})", seed=seed) if seed is not None else Markdown("")
+    splitter = entry["splitter"]
+    if splitter == "likelihood":
+        criterion = str(parameters.get("criterion") or "log_likelihood")
+        yield compose(
+            "Rows are ranked by {criterion} in the score table {scores:code}.",
+            criterion=Markdown(_CRITERIA[criterion]) if criterion in _CRITERIA else criterion,
+            scores=entry.get("scores"),
+        )
+        held_out = Markdown("**most likely**" if _is_reverse(entry, parameters) else "**least likely**")
+        yield compose("The {held_out} rows are held out for evaluation.", held_out=held_out)
+        yield compose("Validation and test divide the evaluation rows at random{drawn}.", drawn=drawn)
+    elif splitter == "length":
+        yield Markdown("The **longest** rows are held out for evaluation.")
+        yield compose("Validation and test divide the evaluation rows at random{drawn}.", drawn=drawn)
+    elif splitter == "random":
+        yield Markdown("Rows are drawn **at random**: the yardstick for the other configs.")
+        if seed is not None:
+            yield compose("Seed {seed}.", seed=seed)
+    elif splitter == "published":
+        yield Markdown("The split that the source itself was **published** with.")
+
+
+def _length_rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[Markdown]:
+    if entry["splitter"] != "likelihood":
+        return
+    control = parameters.get("length_control")
+    if control is None:
+        other = "shorter" if _is_reverse(entry, parameters) else "longer"
+        yield compose(
+            "Length is **not** controlled: long texts are unlikely, so evaluation rows are {other}, too.",
+            other=other,
+        )
+    else:
+        within = (
+            "among rows of equal length"
+            if control == "exact"
+            else f"within each of {control} ranges of length"
+        )
+        yield compose(
+            "Length **is** controlled: {within} the same share is held out, so that rows are set apart by "
+            "their likelihood and not by their length.",
+            within=within,
+        )
+    if parameters.get("empty_quota") == "whole_bucket":
+        yield Markdown(
+            "As in the published code, a length too rare for a quota of one row is held out whole."
+        )
+
+
+def _label_rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[Markdown]:
+    rule = str(parameters.get("evaluation_labels"))
+    if (entry.get("task") or {}).get("labels") and rule in _LABEL_RULES:
+        yield Markdown(_LABEL_RULES[rule])
+
+
+def _atom_rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[Markdown]:
+    if parameters.get("constraint") != "atoms":
+        return
+    yield Markdown(
+        "Every atom (token of the target) of an evaluation row also occurs in a training row, so that "
+        "nothing must be guessed that was never seen."
+    )
+    swapped = sum(words.get("atom_swap", 0) for words in (entry.get("placed_by") or {}).values())
+    yield compose("For the atoms {rows} changed sides.", rows=plural(swapped, "row"))
+
+
+def _is_reverse(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> bool:
+    return bool(parameters.get("reverse") or entry.get("reverse_of"))
+
+
+def _counts(entry: Mapping[str, Any]) -> Iterator[Markdown]:
+    placed_by = entry.get("placed_by") or {}
+    if len({word for words in placed_by.values() for word in words}) < 2:
+        return
+    sides = []
+    for side, words in placed_by.items():
+        ordered = sorted(words.items(), key=lambda item: (-item[1], item[0]))
+        parts = join(f"{count(number)} {_PLACED_BY.get(word, word)}" for word, number in ordered)
+        sides.append(compose("in {side:code} {parts}", side=side, parts=parts))
+    yield compose("Rows were placed {sides}.", sides=join(sides, "; "))
+
+
+def _note(note: Mapping[str, Any]) -> Markdown:
+    uids = list(note.get("uids") or ())
+    text = prose(str(note["message"]).rstrip("."))
+    if not uids:
+        return compose("{text}.", text=text)
+    rest = note.get("count", len(uids)) - len(uids[:SHOWN_UIDS])
+    more = f" and {count(rest)} more" if rest > 0 else ""
+    return compose("{text}: {uids}{more}.", text=text, uids=codes(uids[:SHOWN_UIDS]), more=Markdown(more))
+
+
+def _label_names(release: ReleaseFolder) -> tuple[str, ...]:
+    """Labels of the first placed config's task; configs of one release share their task."""
+    for entry in release.placed_configs.values():
+        return tuple((entry.get("task") or {}).get("labels") or ())
+    return ()
+
+
+def _label_shares(release: ReleaseFolder, names: tuple[str, ...]) -> Iterator[LabelShares]:
+    for config, entry in release.placed_configs.items():
+        task = entry["task"]
+        target = task["target"]
+        features = release.features(config)
+        if tuple(task.get("labels") or ()) != names or target not in features:
+            continue
+        for side, splits in (("train", ("train",)), ("evaluation", EVALUATION)):
+            present = [release.table(config, split, [target]) for split in splits if split in entry["splits"]]
+            numbers = _label_counts(pa.concat_tables(present), target, features, names) if present else []
+            if sum(numbers):
+                shares = tuple(number / sum(numbers) for number in numbers)
+                yield LabelShares(config, side, shares, sum(numbers))
+
+
+def _label_counts(table: pa.Table, target: str, features: Features, names: tuple[str, ...]) -> list[int]:
+    """Rows per label, in the task's order; class numbers are read by name, booleans as no and yes."""
+    found = {pair["values"]: pair["counts"] for pair in pc.value_counts(table.column(target)).to_pylist()}
+    kind = features[target]
+    if isinstance(kind, ClassLabel):
+        found = {kind.names[value]: rows for value, rows in found.items() if value is not None and value >= 0}
+    elif pa.types.is_boolean(table.column(target).type):
+        found = {name: found.get(value, 0) for value, name in zip((False, True), names, strict=False)}
+    return [found.get(name, 0) for name in names]

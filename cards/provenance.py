@@ -1,0 +1,188 @@
+"""What a release was made from: source files, language models, versions; and what its audit found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..release import ReleaseFolder
+from .markdown import Markdown, compose, one_line
+from .numbers import count, plural
+
+SHOWN_UIDS = 3
+SEVERITIES = ("error", "warning", "known", "info")
+
+_MAX_DEPTH = 6
+
+
+@dataclass(frozen=True)
+class SourceReport:
+    """Where the rows came from and what became of them."""
+
+    origin: Markdown
+    fingerprint: str
+    files: tuple[Mapping[str, Any], ...]
+    read: int
+    rows: int
+    filtered: tuple[tuple[str, int], ...]
+    dropped: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class ScoreReport:
+    """One score table: who scored, how many rows, and every recorded fact as (dotted name, value)."""
+
+    name: str
+    headline: Markdown
+    rows: int
+    scored: int
+    unscored: tuple[tuple[str, int], ...]
+    identity: str
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class FindingLine:
+    """One finding of the audit."""
+
+    severity: str
+    code: str
+    config: str
+    splits: tuple[str, ...]
+    count: int
+    message: str
+    uids: tuple[str, ...]
+    more: int
+    accepted: bool
+
+
+def source_report(release: ReleaseFolder) -> SourceReport:
+    """The manifest's `source`."""
+    source = release.manifest["source"]
+    return SourceReport(
+        origin=_origin(source),
+        fingerprint=source["fingerprint"],
+        files=tuple(source["files"]),
+        read=source["read"],
+        rows=source["rows"],
+        filtered=tuple((source.get("filtered") or {}).items()),
+        dropped=tuple((source.get("dropped") or {}).items()),
+    )
+
+
+def score_reports(release: ReleaseFolder) -> list[ScoreReport]:
+    """The manifest's `scores`, in its order."""
+    reports = []
+    for name, entry in (release.manifest.get("scores") or {}).items():
+        provenance = entry.get("provenance") or {}
+        unscored = tuple((reason, entry[reason]) for reason in ("overlength", "empty") if entry.get(reason))
+        reports.append(
+            ScoreReport(
+                name=name,
+                headline=scorer_sentence(entry),
+                rows=entry["rows"],
+                scored=entry["scored"],
+                unscored=unscored,
+                identity=entry["identity"],
+                facts=tuple(_flatten(provenance)),
+            )
+        )
+    return reports
+
+
+def scorer_sentence(entry: Mapping[str, Any]) -> Markdown:
+    """Which model scored the rows and how, in one sentence."""
+    provenance = entry.get("provenance") or {}
+    model = find(provenance, "model")
+    revision = find(provenance, "revision")
+    who = compose("{name:code}", name=model) if model else Markdown("a language model")
+    at = compose(" at revision {revision:code}", revision=revision) if revision else Markdown("")
+    if entry.get("scorer") == "kfold":
+        folds = find(provenance, "k", "folds")
+        number = f"{folds} " if isinstance(folds, int) else ""
+        return compose(
+            "Every row was scored by a copy of {who}{at} that was fine-tuned without it, in {number}folds.",
+            who=who,
+            at=at,
+            number=Markdown(number),
+        )
+    return compose("Every row was scored by {who}{at}, prompted and not fine-tuned.", who=who, at=at)
+
+
+def prompt_of(entry: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Context and continuation of the prompt template, as format strings; None if not recorded."""
+    provenance = entry.get("provenance") or {}
+    context, continuation = find(provenance, "context"), find(provenance, "continuation")
+    if isinstance(context, str) and isinstance(continuation, str):
+        return context, continuation
+    return None
+
+
+def find(data: Any, *names: str) -> Any:
+    """The plain value of the first of `names` in nested mappings, outer levels first; None without one."""
+    level = [data]
+    for _ in range(_MAX_DEPTH):
+        mappings = [item for item in level if isinstance(item, Mapping)]
+        for name in names:
+            for mapping in mappings:
+                if mapping.get(name) is not None and not isinstance(mapping[name], Mapping):
+                    return mapping[name]
+        level = [value for mapping in mappings for value in mapping.values()]
+    return None
+
+
+def findings(release: ReleaseFolder) -> list[FindingLine]:
+    """The audit's findings, the severest first, else in the audit's order."""
+    audit = release.manifest.get("audit") or {}
+    accepted = set(audit.get("accepted") or ())
+    lines = [
+        FindingLine(
+            severity=finding["severity"],
+            code=finding["code"],
+            config=finding.get("config") or "",
+            splits=tuple(finding.get("splits") or ()),
+            count=finding["count"],
+            message=finding["message"],
+            uids=tuple((finding.get("uids") or ())[:SHOWN_UIDS]),
+            more=max(0, finding["count"] - len((finding.get("uids") or ())[:SHOWN_UIDS])),
+            accepted=finding.get("id") in accepted,
+        )
+        for finding in audit.get("findings") or ()
+    ]
+    return sorted(lines, key=lambda line: _severity_rank(line.severity))
+
+
+def audit_summary(lines: list[FindingLine]) -> Markdown:
+    """Numbers of findings by severity: `1 warning, 2 known`."""
+    parts = []
+    for severity in dict.fromkeys(line.severity for line in lines):
+        number = sum(line.severity == severity for line in lines)
+        parts.append(
+            plural(number, severity) if severity in ("error", "warning") else f"{count(number)} {severity}"
+        )
+    return compose("{parts}", parts=", ".join(parts))
+
+
+def _severity_rank(severity: str) -> int:
+    return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)
+
+
+def _origin(source: Mapping[str, Any]) -> Markdown:
+    if source["kind"] == "hub":
+        return compose(
+            "the Hub dataset {location:code} at revision {revision:code}",
+            location=source.get("location"),
+            revision=source.get("revision"),
+        )
+    if source["kind"] == "sample":
+        return Markdown("the small sample corpus that comes with benchwright")
+    return Markdown("a local copy of the corpus")
+
+
+def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping) and value:
+        for name, item in value.items():
+            yield from _flatten(item, f"{prefix}.{name}" if prefix else str(name))
+    elif value not in (None, {}, [], ""):
+        yield prefix, one_line(value)

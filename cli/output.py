@@ -1,0 +1,181 @@
+"""What commands print: short lines for people, one JSON document with --json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ..builders.audit import AuditReport, Finding
+    from ..builders.verify import Difference
+    from ..eval import Result
+    from ..release import ReleaseFolder
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))
+
+
+def table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> str:
+    """Columns padded to their widest value; numbers to the right."""
+    cells = [[str(value) for value in row] for row in rows]
+    widths = [max(len(row[column]) for row in [list(heads), *cells]) for column in range(len(heads))]
+    right = [bool(cells) and all(_is_number(row[column]) for row in cells) for column in range(len(heads))]
+    lines = []
+    for row in [list(heads), *cells]:
+        parts = [
+            value.rjust(width) if numeric else value.ljust(width)
+            for value, width, numeric in zip(row, widths, right, strict=True)
+        ]
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)
+
+
+def print_build(release: ReleaseFolder, as_json: bool) -> int:
+    """What was made; exit code 1 if the audit has errors."""
+    manifest = release.manifest
+    errors = manifest["audit"]["counts"]["error"]
+    if as_json:
+        print_json({"release": str(release.path), "configs": _sizes(release), "audit": manifest["audit"]["counts"]})
+        return 1 if errors else 0
+    source = manifest["source"]
+    left = {**source["filtered"], **source["dropped"]}
+    detail = "; ".join(f"{count} {reason}" for reason, count in left.items())
+    typer.echo(f"{source['rows']} rows from {source['read']} records" + (f" ({detail})" if detail else ""))
+    for note in source["notes"]:
+        typer.echo(f"note: {note}")
+    rows = [
+        [name + (" *" if entry["default"] else ""), *(entry["splits"].get(s, {}).get("rows", 0) for s in _SPLITS)]
+        for name, entry in release.placed_configs.items()
+    ]
+    typer.echo(table(rows, ["config (* default)", *_SPLITS]))
+    counts = ", ".join(f"{count} {severity}" for severity, count in manifest["audit"]["counts"].items() if count)
+    typer.echo(f"audit: {counts or 'nothing found'} (benchwright audit {release.path})")
+    default = next(name for name, entry in release.configs.items() if entry["default"])
+    typer.echo(f'written: {release.path}; load_dataset("{release.path}", "{default}")')
+    return 1 if errors else 0
+
+
+def print_differences(differences: Sequence[Difference], fine: str, as_json: bool) -> int:
+    """Exit code 1 if there is any."""
+    if as_json:
+        print_json({"differences": [asdict(difference) for difference in differences]})
+    elif not differences:
+        typer.echo(fine)
+    for difference in [] if as_json else differences:
+        typer.echo(str(difference))
+    return 1 if differences else 0
+
+
+def print_audit(report: AuditReport, as_json: bool) -> int:
+    """Exit code 1 if a finding stops the release."""
+    if as_json:
+        print_json({"findings": [finding.to_json() for finding in report.findings], "stops": bool(report.stopping)})
+        return 1 if report.stopping else 0
+    if not report.findings:
+        typer.echo("nothing found")
+    for finding in report.findings:
+        typer.echo(_finding_line(finding))
+    if report.stopping:
+        typer.echo(f"{len(report.stopping)} finding(s) stop this release", err=True)
+    return 1 if report.stopping else 0
+
+
+def print_results(results: Sequence[Result], as_json: bool) -> None:
+    """One line a metric."""
+    if as_json:
+        print_json([result.to_json() for result in results])
+        return
+    rows = [
+        [
+            result.config,
+            result.baseline,
+            result.model or "-",
+            metric,
+            f"{value['value']:.4f}",
+            _interval(value),
+            value["n"],
+        ]
+        for result in results
+        for metric, value in result.metrics.items()
+    ]
+    typer.echo(table(rows, ["config", "baseline", "model", "metric", "value", "95% interval", "n"]))
+
+
+def print_demo(releases: Sequence[ReleaseFolder]) -> None:
+    """The tree that was written and how to load it."""
+    for release in releases:
+        typer.echo(f"\n{release.path}/  ({release.dataset['pretty_name']})")
+        rows = [
+            [f"  {name}", *(entry["splits"].get(split, {}).get("rows", "-") for split in _SPLITS)]
+            for name, entry in release.placed_configs.items()
+        ]
+        typer.echo(table(rows, ["  config", *_SPLITS]))
+        typer.echo(f"  card: {release.path / 'README.md'}")
+    first = releases[0]
+    typer.echo(f'\nfrom datasets import load_dataset\nload_dataset("{first.path}", "ll_split_len")')
+
+
+def print_list(as_json: bool) -> None:
+    """Everything that can be named on the command line."""
+    from ..builders.base import BuildOptions, builders
+    from ..eval.baselines import baselines
+    from ..splitting import splitters
+
+    names = {"prompt": ["lm_prompt"], "kfold": ["lm_kfold"]}
+    listed = {name: builders.get(name)().configs(BuildOptions(), names) for name in builders}
+    if as_json:
+        print_json(
+            {
+                "builders": {name: [spec.name for spec in specs] for name, specs in listed.items()},
+                "splitters": list(splitters),
+                "baselines": list(baselines),
+            }
+        )
+        return
+    for name, specs in listed.items():
+        typer.echo(f"{name}: {builders.get(name).info.pretty_name}")
+        typer.echo(table([[f"  {s.name}{' (by name)' if s.extra else ''}", s.summary] for s in specs], ["  config", ""]))
+    typer.echo(f"splitters: {', '.join(splitters)}")
+    typer.echo(f"baselines: {', '.join(baselines)}")
+
+
+_SPLITS = ("train", "validation", "test")
+
+
+def _sizes(release: ReleaseFolder) -> dict[str, dict[str, int]]:
+    return {
+        name: {split: facts["rows"] for split, facts in entry["splits"].items()}
+        for name, entry in release.configs.items()
+    }
+
+
+def _finding_line(finding: Finding) -> str:
+    where = finding.config or "all configs"
+    shown = ", ".join(finding.uids[:3]) + (", ..." if finding.count > 3 else "")
+    return f"{finding.severity:8}{finding.code:18}{where}: {finding.message} [{finding.id}] {shown}"
+
+
+def _interval(value: dict[str, Any]) -> str:
+    if value.get("low") is None:
+        return "-"
+    return f"{value['low']:.4f}-{value['high']:.4f}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return text == "-"
+    return True
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return str(value)

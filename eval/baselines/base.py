@@ -1,0 +1,190 @@
+"""What a baseline is given, what it returns and how it says that it does not apply."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, is_dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from ...errors import SourceError
+from ...hashing import canonical_json, sha256_text
+from ...progress import Progress
+from ...registry import Registry
+from ...tasks import Task
+
+if TYPE_CHECKING:
+    from ..models import CausalModel
+
+baselines: Registry[type[Baseline]] = Registry("baseline")
+baselines.declare("majority", "benchwright.eval.baselines.majority:Majority")
+baselines.declare("linear_partial_input", "benchwright.eval.baselines.linear:LinearPartialInput")
+baselines.declare("linear_full_input", "benchwright.eval.baselines.linear:LinearFullInput")
+baselines.declare("human", "benchwright.eval.baselines.human:Human")
+baselines.declare("lm_zero_shot", "benchwright.eval.baselines.lm_zero_shot:ZeroShotLanguageModel")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of one split, column-wise and in file order.
+
+    `inputs` maps the task's input columns to their texts; `gold` has shape (n,), object: label names, or
+    text where the task has no labels. `extra` holds further columns that a baseline asked for.
+    """
+
+    uids: list[str]
+    inputs: dict[str, list[str]]
+    gold: np.ndarray
+    extra: dict[str, list[Any]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.uids)
+
+    @classmethod
+    def from_table(
+        cls, table: pa.Table, task: Task, *, class_names: list[str] | None, extra: list[str], place: str
+    ) -> Rows:
+        """Rows of a table with uid, the task's columns and `extra`.
+
+        `class_names` are the label names of an integer target column; None for boolean and text targets.
+        Raises SourceError, with `place` and the row, for a target that is null or no label of the task.
+        """
+        return cls(
+            uids=table.column("uid").to_pylist(),
+            inputs={name: table.column(name).to_pylist() for name in task.inputs},
+            gold=_gold(table, task, class_names, place),
+            extra={name: table.column(name).to_pylist() for name in extra},
+        )
+
+    def take(self, positions: np.ndarray) -> Rows:
+        """The rows at `positions`, in that order."""
+        chosen = positions.tolist()
+        return Rows(
+            uids=[self.uids[i] for i in chosen],
+            inputs={name: [column[i] for i in chosen] for name, column in self.inputs.items()},
+            gold=self.gold[positions],
+            extra={name: [column[i] for i in chosen] for name, column in self.extra.items()},
+        )
+
+    def sample(self, limit: int | None, seed: int) -> Rows:
+        """At most `limit` rows, in file order, drawn by a hash of seed and uid: any row order, same rows."""
+        if limit is None or limit >= len(self):
+            return self
+        keys = [hashlib.blake2b(f"{seed}:{uid}".encode(), digest_size=16).digest() for uid in self.uids]
+        return self.take(np.array(sorted(sorted(range(len(self)), key=keys.__getitem__)[:limit])))
+
+
+def _gold(table: pa.Table, task: Task, class_names: list[str] | None, place: str) -> np.ndarray:
+    values = table.column(task.target).to_pylist()
+    if class_names is not None:
+        names: dict[Any, str] = dict(enumerate(class_names))
+    elif task.labels is not None and pa.types.is_boolean(table.column(task.target).type):
+        names = dict(zip((False, True), task.labels, strict=True))
+    elif task.labels is not None:
+        names = {label: label for label in task.labels}
+    else:
+        names = {}
+    gold = np.empty(len(values), dtype=object)
+    for row, value in enumerate(values):
+        name = names.get(value) if task.labels is not None else value
+        if name is None or (task.labels is not None and name not in task.labels):
+            reason = "no label of the task" if task.labels is not None else "no text to compare with"
+            raise SourceError(
+                reason, path=place, row=row, field=task.target, value=value, fix="rebuild the release"
+            )
+        gold[row] = name
+    return gold
+
+
+@dataclass
+class EvaluationData:
+    """One config as baselines see it. The train split is read only if it is asked for.
+
+    `evaluation` holds the rows to answer, `split_uids` the uids of the whole split that they are from.
+    """
+
+    config: str
+    split: str
+    task: Task
+    evaluation: Rows
+    split_uids: frozenset[str]
+    load_train: Callable[[], Rows] | None = None
+    model: CausalModel | None = None
+
+    @cached_property
+    def train(self) -> Rows:
+        if self.load_train is None:
+            raise ValueError(f"config {self.config!r} has no train split")
+        return self.load_train()
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Answers by uid: one label name or text per row, or the same number of answers for every row.
+
+    `left_out` counts, by reason, rows of the evaluated split that got no answer and are in no denominator.
+    """
+
+    uids: list[str]
+    values: list[str] | list[tuple[str, ...]]
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def hash(self) -> str:
+        """`sha256:<hex>` over uids and answers, whatever the order of rows."""
+        lines = sorted(
+            canonical_json([uid, value]) for uid, value in zip(self.uids, self.values, strict=True)
+        )
+        return sha256_text("".join(f"{line}\n" for line in lines))
+
+    def array(self) -> np.ndarray:
+        """Object array of shape (n,), or (n, k) for k answers per row."""
+        return np.array(self.values, dtype=object)
+
+
+class Baseline(ABC):
+    """A way to answer the rows of a config.
+
+    Subclasses are frozen dataclasses: their fields are settings, which stand in every result. `version`
+    is raised when the same settings would give other predictions. A baseline whose answers cannot be
+    judged by all of the task's metrics names those that can in `metrics`.
+    """
+
+    name: str
+    version: ClassVar[int] = 1
+    tasks: ClassVar[tuple[str, ...]] = ()
+    """Names of tasks; empty for every task."""
+    needs_train: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
+    needs_columns: ClassVar[tuple[str, ...]] = ()
+    metrics: ClassVar[tuple[str, ...] | None] = None
+    default: ClassVar[bool] = True
+    """Run when no baseline is named: cheap, and needs nothing but the release."""
+
+    def not_applicable(self, data: EvaluationData) -> str | None:
+        """Why this baseline cannot run on the config, or None if it can (given a model, if it needs one)."""
+        if self.tasks and data.task.name not in self.tasks:
+            return f"it is for {' and '.join(self.tasks)}, not for {data.task.name}"
+        missing = [name for name in self.needs_columns if name not in data.evaluation.extra]
+        if missing:
+            return f"the config has no column {missing[0]!r}"
+        if self.needs_train and data.load_train is None:
+            return "the config has no train split"
+        return self._not_applicable(data)
+
+    def _not_applicable(self, data: EvaluationData) -> str | None:
+        return None
+
+    def settings(self, data: EvaluationData) -> dict[str, Any]:
+        """Everything that the predictions depend on, besides rows and seed; JSON-able."""
+        fields = asdict(self) if is_dataclass(self) else {}
+        return {"version": self.version, **fields}
+
+    @abstractmethod
+    def run(self, data: EvaluationData, seed: int, progress: Progress) -> Predictions:
+        """Answer the evaluated rows. `progress` counts them."""

@@ -1,0 +1,107 @@
+"""A causal language model that was not trained on the task, asked by a prompt."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import UsageError
+from ...progress import Progress
+from .base import Baseline, EvaluationData, Predictions, Rows
+
+if TYPE_CHECKING:
+    from ..models import CausalModel
+
+
+@dataclass(frozen=True)
+class AnswerPrompt:
+    """A prompt over the task's input columns (`str.format`) and the text that stands for each label."""
+
+    prompt: str
+    answers: dict[str, str]
+
+    def render(self, rows: Rows) -> list[str]:
+        """The prompt of every row. Input texts go in as they are, braces included."""
+        names = list(rows.inputs)
+        columns = zip(*rows.inputs.values(), strict=True)
+        return [self.prompt.format(**dict(zip(names, values, strict=True))) for values in columns]
+
+
+PROMPTS = {
+    "nli": AnswerPrompt(
+        "{premise}\nQuestion: {hypothesis} True, False, or Neither?\nAnswer:",
+        {"entailment": " True", "neutral": " Neither", "contradiction": " False"},
+    ),
+    "boolean-question": AnswerPrompt(
+        "{passage}\nQuestion: {question}?\nAnswer:",
+        {"no": " no", "yes": " yes"},
+    ),
+}
+"""Prompts by task, after the form of the GPT-3 paper (Brown et al. 2020, Appendix G)."""
+
+
+@dataclass(frozen=True)
+class ZeroShotLanguageModel(Baseline):
+    """Answers with the label whose text is the most likely continuation of the prompt.
+
+    Log-likelihoods are summed over the answer's tokens, with a start token before the prompt; there is no
+    calibration against an empty input and no normalisation by length, so a model's preference for some
+    answer shows in the score. Equal likelihoods go to the label that is first in the task's order. Rows
+    that do not fit the model's positions are left out and counted.
+    """
+
+    name = "lm_zero_shot"
+    tasks = tuple(PROMPTS)
+    needs_model = True
+    default = False
+
+    def settings(self, data: EvaluationData) -> dict[str, Any]:
+        prompt = PROMPTS[data.task.name]
+        return {**super().settings(data), **asdict(prompt), "model": _model(data).identity()}
+
+    def run(self, data: EvaluationData, seed: int, progress: Progress) -> Predictions:
+        """Raises UsageError if no row fits the model."""
+        assert data.task.labels is not None
+        prompt = PROMPTS[data.task.name]
+        answers = [prompt.answers[label] for label in data.task.labels]
+        scores = answer_log_likelihoods(_model(data), prompt.render(data.evaluation), answers, progress)
+        fits = np.flatnonzero(~np.isnan(scores).any(axis=1))
+        if not len(fits):
+            raise UsageError(
+                f"no row of {data.config}/{data.split} fits the model; take one with more positions"
+            )
+        overlength = len(scores) - len(fits)
+        return Predictions(
+            [data.evaluation.uids[row] for row in fits],
+            [data.task.labels[best] for best in scores[fits].argmax(axis=1)],
+            {"overlength": overlength} if overlength else {},
+        )
+
+
+def answer_log_likelihoods(
+    model: CausalModel, contexts: list[str], answers: list[str], progress: Progress
+) -> np.ndarray:
+    """Log-likelihood of every answer after every context, shape (contexts, answers), float64.
+
+    NaN where context and answer do not fit the model. `progress` counts contexts.
+    """
+    pairs = model.encode_pairs(
+        [context for context in contexts for _ in answers], answers * len(contexts), start="always", end=False
+    )
+    scores = np.full(len(contexts) * len(answers), np.nan)
+    done = reported = 0
+    for chunk in model.score(model.plan(pairs)):
+        scores[chunk.rows] = chunk.log_likelihood
+        done += len(chunk.rows)
+        progress(done // len(answers) - reported)
+        reported = done // len(answers)
+    progress(len(contexts) - reported)
+    return scores.reshape(len(contexts), len(answers))
+
+
+def _model(data: EvaluationData) -> CausalModel:
+    if data.model is None:
+        raise UsageError("lm_zero_shot needs a model; name one with --model (Python: model=)")
+    return data.model

@@ -1,0 +1,381 @@
+"""What every splitter takes and gives, and the proof that its result is a split.
+
+A splitter is a pure rule: rows and scores in, an assignment out. Subclasses write `_place`; the base class
+puts the rows into canonical order, checks them, and proves that the result is complete, disjoint, of the
+promised sizes, and that no group is divided.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from numbers import Integral
+from typing import Any, ClassVar, final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import SplitError, show
+from ..registry import Registry
+from .constraints import largest_remainder
+
+TRAIN, VALIDATION, TEST, UNUSED = 0, 1, 2, -1
+SIDES = {"train": TRAIN, "validation": VALIDATION, "test": TEST}
+DEFAULT_SEED = 42
+_REPORT = "report this as a fault of the splitter"
+
+splitters: Registry[type[Splitter]] = Registry("splitter")
+splitters.declare("random", "benchwright.splitting.random:RandomSplitter")
+splitters.declare("length", "benchwright.splitting.length:LengthSplitter")
+splitters.declare("likelihood", "benchwright.splitting.likelihood:LikelihoodSplitter")
+splitters.declare("published", "benchwright.splitting.published:PublishedSplitter")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers of rows per split. Raises SplitError for anything but non-negative integers."""
+
+    train: int
+    validation: int
+    test: int
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+                raise SplitError(f"size of {name} is {show(value)}; give a number of rows, 0 or more")
+            object.__setattr__(self, name, int(value))
+
+    @property
+    def total(self) -> int:
+        return self.train + self.validation + self.test
+
+    @property
+    def evaluation(self) -> int:
+        return self.validation + self.test
+
+    @classmethod
+    def of(cls, value: Sizes | Mapping[str, int]) -> Sizes:
+        """Sizes from a mapping with the keys train, validation and test. Raises SplitError."""
+        if isinstance(value, Sizes):
+            return value
+        if not isinstance(value, Mapping) or set(value) != set(SIDES):
+            raise SplitError(f"sizes are {show(value)}; give rows for train, validation and test")
+        return cls(**value)
+
+    @classmethod
+    def holding_out(cls, rows: int, *, validation: int, test: int) -> Sizes:
+        """The given evaluation sizes; all other rows train. Raises SplitError if they exceed `rows`."""
+        if validation + test > rows:
+            raise SplitError(
+                f"validation {validation} + test {test} are more than the {rows} rows; ask for fewer"
+            )
+        return cls(rows - validation - test, validation, test)
+
+    @classmethod
+    def proportional(cls, published: Sizes, rows: int) -> Sizes:
+        """`published` scaled to `rows` by largest remainders (ties: train, validation, test).
+
+        The total is exact, and equal to `published` when `rows` is its total. A split that is published
+        stays: it has at least one row. Raises SplitError if there are fewer rows than such splits.
+        """
+        wanted = np.array([published.train, published.validation, published.test], dtype=np.int64)
+        kept = int((wanted > 0).sum())
+        if rows < kept:
+            raise SplitError(f"{rows} rows cannot fill {kept} splits; give at least {kept} rows")
+        scaled = largest_remainder(wanted, rows)
+        for split in np.flatnonzero((scaled == 0) & (wanted > 0)):
+            scaled[np.argmax(scaled)] -= 1
+            scaled[split] += 1
+        return cls(*scaled.tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class SplitRows:
+    """What splitters may know of n rows, as arrays of length n in one common order (any order).
+
+    `source_index` is unique and gives the canonical order, which breaks all ties. `lengths` counts the
+    NLTK tokens of the scored text; `whitespace_lengths` is the length by which semantic-parsing length
+    splits sort. `labels` index `label_names`; None stands for a task without classes. Rows of one value of
+    `groups` stay on one side. `source_splits` names the split that a row was published in. `atoms` gives,
+    for each row, the symbols of its program; it is called only by splitters that use it.
+    """
+
+    uids: pa.StringArray
+    source_index: np.ndarray
+    lengths: np.ndarray | None = None
+    labels: np.ndarray | None = None
+    label_names: tuple[str, ...] = ()
+    groups: np.ndarray | None = None
+    source_splits: np.ndarray | None = None
+    whitespace_lengths: np.ndarray | None = None
+    atoms: Callable[[], list[frozenset[str]]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.uids)
+
+    def take(self, order: np.ndarray) -> SplitRows:
+        """The rows at `order`, in that order."""
+        arrays = {
+            name: getattr(self, name)[order]
+            for name in ("lengths", "labels", "groups", "source_splits", "whitespace_lengths")
+            if getattr(self, name) is not None
+        }
+        atoms = self.atoms
+        if atoms is not None:
+            listed = atoms
+
+            def atoms() -> list[frozenset[str]]:
+                values = listed()
+                return [values[row] for row in order]
+
+        return replace(
+            self,
+            uids=self.uids.take(pa.array(order)),
+            source_index=self.source_index[order],
+            atoms=atoms,
+            **arrays,
+        )
+
+    def names(self, rows: np.ndarray) -> tuple[str, ...]:
+        """The uids at `rows`."""
+        return tuple(self.uids.take(pa.array(rows, pa.int64())).to_pylist())
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """One score per row: log-likelihood in nats (float32, NaN = no score) and number of scored tokens."""
+
+    log_likelihood: np.ndarray
+    num_tokens: np.ndarray
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that a reader of the split should know; `uids` are the rows concerned."""
+
+    code: str
+    message: str
+    uids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """What `_place` decides: row numbers per side in written order, and by what rule each row got there.
+
+    `placed_by` has a word for every row; `score` (NaN = none) is the row's value of what was sorted by.
+    """
+
+    train: np.ndarray
+    validation: np.ndarray
+    test: np.ndarray
+    placed_by: np.ndarray
+    score: np.ndarray
+    notes: tuple[Note, ...] = ()
+    unused: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """The side of every row, in the order of the rows that were given.
+
+    `side` int8 (TRAIN, VALIDATION, TEST, UNUSED); `position` int32, the rank in the written order of the
+    side (-1 where unused); `placed_by` words as the column of that name; `score` float32, NaN = none.
+    """
+
+    side: np.ndarray
+    position: np.ndarray
+    placed_by: np.ndarray
+    score: np.ndarray
+    notes: tuple[Note, ...] = ()
+
+    def rows(self, side: int) -> np.ndarray:
+        """Row numbers of one side in its written order (int64)."""
+        members = np.flatnonzero(self.side == side)
+        return members[np.argsort(self.position[members], kind="stable")]
+
+    def sizes(self) -> Sizes:
+        """Numbers of rows per side."""
+        return Sizes(*(int((self.side == side).sum()) for side in SIDES.values()))
+
+
+class Splitter(ABC):
+    """A rule that divides rows into train, validation and test.
+
+    `sizes` are exact where rows have no groups. With groups, whole groups are placed: validation and test
+    get at most their sizes and train the rest. `seed` starts every random stream of the rule (None stands
+    for 42); the result depends on it, the rows and the scores, and on nothing else: not on the order in
+    which rows are given, the process or the time. Constructor parameters are JSON-able keywords.
+    Subclasses that may leave rows out set `uses_all_rows` to False and list them as `unused`.
+    """
+
+    name: ClassVar[str]
+    reads_scores: ClassVar[bool] = False
+    uses_all_rows: ClassVar[bool] = True
+    sizes: Sizes | None
+
+    def __init__(self, *, sizes: Sizes | Mapping[str, int], seed: int | None = DEFAULT_SEED) -> None:
+        self.sizes = Sizes.of(sizes)
+        if not self.sizes.train or not self.sizes.evaluation:
+            raise SplitError(f"sizes are {show(sizes)}; give at least one row to train and one to evaluate")
+        self.seed = _checked_seed(seed)
+
+    @abstractmethod
+    def _place(self, rows: SplitRows, scores: Scores | None) -> Placement:
+        """Divide checked rows that stand in canonical order. Raises SplitError."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Constructor arguments, JSON-able: `type(self)(**parameters())` is the same splitter."""
+        names = inspect.signature(type(self).__init__).parameters
+        values = {name: getattr(self, name) for name in names if name != "self"}
+        return {name: asdict(value) if isinstance(value, Sizes) else value for name, value in values.items()}
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
+        return f"{type(self).__name__}({shown})"
+
+    @final
+    def split(self, rows: SplitRows, scores: Scores | None = None) -> Assignment:
+        """Divide `rows`. Raises SplitError for rows, scores or sizes that cannot be used.
+
+        A result that is no split (a row twice or nowhere, a wrong size, a divided group, an empty side
+        that was not asked for) is never returned: that is a SplitError too.
+        """
+        _check_rows(rows)
+        if self.uses_all_rows and self.sizes is not None and self.sizes.total != len(rows):
+            raise SplitError(
+                f"sizes {self.sizes.train} + {self.sizes.validation} + {self.sizes.test} add up to "
+                f"{self.sizes.total}, but there are {len(rows)} rows; give sizes that add up to {len(rows)}"
+            )
+        if scores is not None:
+            scores = _checked_scores(scores, len(rows))
+        order = np.argsort(rows.source_index, kind="stable")
+        if np.array_equal(order, np.arange(len(rows))):
+            canonical, ordered = rows, scores
+        else:
+            canonical = rows.take(order)
+            ordered = scores and Scores(scores.log_likelihood[order], scores.num_tokens[order])
+        placement = self._place(canonical, ordered)
+        notes = self._prove(canonical, placement)
+        side, position = _sides(placement, len(rows))
+        back = np.empty(len(rows), dtype=np.int64)
+        back[order] = np.arange(len(rows))
+        score = placement.score.astype(np.float32, copy=False)
+        return Assignment(side[back], position[back], placement.placed_by[back], score[back], notes)
+
+    def _prove(self, rows: SplitRows, placement: Placement) -> tuple[Note, ...]:
+        """Raise SplitError unless `placement` is a split as promised; the notes, with those on sizes."""
+        lists = [placement.train, placement.validation, placement.test]
+        placed = np.concatenate([*lists, *([] if placement.unused is None else [placement.unused])])
+        counts = np.bincount(placed, minlength=len(rows))
+        whole = sum(map(len, lists)) == len(rows) or not self.uses_all_rows
+        if len(counts) != len(rows) or not (counts == 1).all() or not whole:
+            raise SplitError(f"{self!r} placed a row twice or nowhere; {_REPORT}")
+        if rows.groups is not None:
+            _prove_groups(rows, placement)
+        return (
+            *placement.notes,
+            *self._prove_sizes([len(list_) for list_ in lists], rows.groups is not None),
+        )
+
+    def _prove_sizes(self, counts: list[int], grouped: bool) -> list[Note]:
+        wanted = counts if self.sizes is None else [getattr(self.sizes, name) for name in SIDES]
+        notes = []
+        for name, count, size in zip(SIDES, counts, wanted, strict=True):
+            if (count != size) if not grouped else (count > size and name != "train"):
+                raise SplitError(f"{self!r} gave {name} {count} rows instead of {size}; {_REPORT}")
+            if count == 0 and size > 0:
+                raise SplitError(
+                    f"{name} would be empty: no whole group fits its {size} rows; ask for more {name} rows, "
+                    "or split without groups"
+                )
+            if count == 0:
+                notes.append(Note("empty_split", f"{name} has no rows"))
+            elif count < size:
+                notes.append(Note("below_size", f"{name} has {count} of {size} rows: groups stay whole"))
+        return notes
+
+
+def _checked_seed(seed: int | None) -> int:
+    if seed is None:
+        return DEFAULT_SEED
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise SplitError(f"seed is {show(seed)}; give an integer, 0 or more")
+    return int(seed)
+
+
+def _check_rows(rows: SplitRows) -> None:
+    n = len(rows)
+    if n == 0:
+        raise SplitError("there are no rows to split; check the source and its filters")
+    for name in ("source_index", "lengths", "labels", "groups", "source_splits", "whitespace_lengths"):
+        values = getattr(rows, name)
+        if values is not None and len(values) != n:
+            raise SplitError(f"{name} has {len(values)} values for {n} rows; give one value per row")
+    for name in ("source_index", "lengths", "labels", "groups", "whitespace_lengths"):
+        values = getattr(rows, name)
+        if values is not None and not np.issubdtype(values.dtype, np.integer):
+            raise SplitError(f"{name} has type {values.dtype}; give integers")
+    if rows.uids.null_count:
+        raise SplitError(f"{rows.uids.null_count} rows have no uid; give every row a uid")
+    _check_unique("uid", rows.uids)
+    _check_unique("source_index", pa.array(rows.source_index))
+    if rows.labels is not None:
+        wrong = np.flatnonzero((rows.labels < 0) | (rows.labels >= len(rows.label_names)))
+        if len(wrong):
+            uid, label = rows.names(wrong[:1])[0], rows.labels[wrong[0]]
+            raise SplitError(
+                f"row {uid!r} has label {label} ({len(wrong)} such rows), but labels index "
+                f"{show(rows.label_names)}; leave out rows without a label"
+            )
+
+
+def _check_unique(what: str, values: pa.Array) -> None:
+    if pc.count_distinct(values).as_py() == len(values):
+        return
+    counts = pc.value_counts(values)
+    twice = counts.filter(pc.greater(counts.field("counts"), 1))[0].as_py()
+    raise SplitError(
+        f"{what} {show(twice['values'])} stands in {twice['counts']} rows; make every {what} unique"
+    )
+
+
+def _checked_scores(scores: Scores, n: int) -> Scores:
+    """The scores with log-likelihoods in float32, in which ties are ties. Raises SplitError."""
+    for name in ("log_likelihood", "num_tokens"):
+        values = getattr(scores, name)
+        if len(values) != n:
+            raise SplitError(f"scores have {len(values)} values of {name} for {n} rows; score every row")
+    with np.errstate(over="ignore"):
+        log_likelihood = np.asarray(scores.log_likelihood, dtype=np.float32)
+    infinite = np.flatnonzero(np.isinf(log_likelihood))
+    if len(infinite):
+        raise SplitError(
+            f"row {infinite[0]} has log-likelihood {scores.log_likelihood[infinite[0]]} "
+            f"({len(infinite)} such rows); give finite numbers, NaN where there is no score"
+        )
+    return Scores(log_likelihood, scores.num_tokens)
+
+
+def _prove_groups(rows: SplitRows, placement: Placement) -> None:
+    assert rows.groups is not None
+    side, _ = _sides(placement, len(rows))
+    order = np.lexsort((side, rows.groups))
+    same = rows.groups[order][1:] == rows.groups[order][:-1]
+    used = (side[order] != UNUSED)[1:] & (side[order] != UNUSED)[:-1]
+    divided = np.flatnonzero(same & used & (side[order][1:] != side[order][:-1]))
+    if len(divided):
+        group = int(rows.groups[order[divided[0]]])
+        raise SplitError(f"group {group} stands on two sides; {_REPORT}")
+
+
+def _sides(placement: Placement, n: int) -> tuple[np.ndarray, np.ndarray]:
+    side = np.full(n, UNUSED, dtype=np.int8)
+    position = np.full(n, -1, dtype=np.int32)
+    for name, number in SIDES.items():
+        members = getattr(placement, name)
+        side[members] = number
+        position[members] = np.arange(len(members), dtype=np.int32)
+    return side, position

@@ -1,0 +1,258 @@
+"""The score table: one log-likelihood per row, with everything needed to make it again."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ...atomic import recover, replace_folder, write_text
+from ...errors import ReleaseError, SourceError
+from ...features import SCORE_COLUMNS, SCORES
+from ...hashing import canonical_json, content_hash, row_digests, sha256_text
+from ...release import ReleaseFolder
+from ...tables import write_parquet
+
+if TYPE_CHECKING:
+    from ..base import Scores
+
+OK = "ok"
+OVERLENGTH = "overlength"
+"""Context and continuation together do not fit the model; never truncated."""
+EMPTY = "empty"
+"""A column that the prompt needs is null, or there is no token to score."""
+STATUSES = (OK, OVERLENGTH, EMPTY)
+
+SCHEMA: pa.Schema = SCORES.arrow_schema.remove_metadata()
+
+_TABLE = "scores.parquet"
+_PROVENANCE = "provenance.json"
+_FORMAT = 1
+_REMAKE = "take the table from its release again, or score the rows again"
+
+
+def score_identity(key: dict[str, Any]) -> str:
+    """`sha256:<hex>` of everything that scores depend on: equal identities, equal scores."""
+    return sha256_text(canonical_json(key))
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores of rows, in the order of the rows they were made for.
+
+    `table` has the columns of `benchwright.features.SCORES`: `log_likelihood` is the sum over the scored
+    tokens of the natural logarithm of their probability (float32, no length normalisation), `lm_num_tokens`
+    the number of those tokens, `length` that of the text in NLTK tokens, `fold` the fold whose model scored
+    the row. Rows whose status is not `ok` have neither log-likelihood nor number of tokens.
+
+    `provenance["key"]` holds what the scores depend on, and `identity` is its hash. What is only recorded
+    (`environment`: library versions, instruction set, threads, device) stands beside it.
+    """
+
+    table: pa.Table
+    provenance: dict[str, Any]
+    identity: str
+
+    @property
+    def scorer(self) -> str:
+        """`prompt` or `kfold`."""
+        return str(self.provenance["key"]["scorer"])
+
+    @property
+    def content_hash(self) -> str:
+        """Hash of the rows without their scores: uid, content id, length and status, in order."""
+        return content_hash(row_digests(self.table.drop_columns(list(SCORE_COLUMNS))))
+
+    @property
+    def scores_hash(self) -> str:
+        """Hash of the score columns, in order."""
+        return content_hash(row_digests(self.table.select(list(SCORE_COLUMNS))))
+
+    def entry(self) -> dict[str, Any]:
+        """What a release's manifest says about the table, under `scores`."""
+        status = self.table.column("status")
+        counts = {name: pc.sum(pc.equal(status, name)).as_py() or 0 for name in STATUSES}
+        return {
+            "scorer": self.scorer,
+            "identity": self.identity,
+            "provenance": self.provenance,
+            "rows": self.table.num_rows,
+            "scored": counts[OK],
+            "overlength": counts[OVERLENGTH],
+            "empty": counts[EMPTY],
+            "content_hash": self.content_hash,
+            "scores_hash": self.scores_hash,
+        }
+
+    def aligned(
+        self, uids: pa.Array | Sequence[str], content_ids: pa.Array | Sequence[str] | None = None
+    ) -> Scores:
+        """The scores of the rows `uids`, in that order; NaN and 0 tokens where a row has no score.
+
+        With `content_ids`, the inputs must be those that were scored. Raises SourceError for a uid that the
+        table lacks, that is asked for twice, or whose input differs.
+        """
+        from ..base import Scores
+
+        wanted = pa.array(uids, pa.string()) if not isinstance(uids, pa.Array | pa.ChunkedArray) else uids
+        repeated = _first_duplicate(wanted)
+        if repeated is not None:
+            raise SourceError(
+                "uid stands twice in the rows", field="uid", value=repeated, fix="make uids unique"
+            )
+        positions = pc.index_in(wanted.cast(pa.string()), value_set=self.table.column("uid").combine_chunks())
+        if positions.null_count:
+            missing = wanted.filter(positions.is_null())
+            raise SourceError(
+                f"no score for {len(missing)} of {len(wanted)} rows, the first",
+                field="uid",
+                value=missing[0].as_py(),
+                fix="these scores were made from other rows; score these",
+            )
+        found = self.table.take(positions)
+        if content_ids is not None:
+            _require_same_inputs(found, list(pa.array(content_ids, pa.string()).to_pylist()))
+        return Scores(
+            log_likelihood=pc.fill_null(found.column("log_likelihood"), math.nan)
+            .to_numpy()
+            .astype(np.float32),
+            num_tokens=pc.fill_null(found.column("lm_num_tokens"), 0).to_numpy().astype(np.int32),
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write `scores.parquet` and `provenance.json`, both or none.
+
+        Raises ReleaseError if `folder` stands there and is no score table.
+        """
+        recover(folder)
+        if folder.exists() and not (folder / _PROVENANCE).is_file() and any(folder.iterdir()):
+            raise ReleaseError(
+                f"{folder} is in the way: it is not empty and no score table; choose another folder"
+            )
+        staged = folder.with_name(f".{folder.name}.staged")
+        shutil.rmtree(staged, ignore_errors=True)
+        write_parquet(self.table, staged / _TABLE)
+        entry = {"format": _FORMAT, **self.entry()}
+        text = json.dumps(entry, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
+        write_text(staged / _PROVENANCE, text + "\n")
+        replace_folder(staged, folder)
+
+    @classmethod
+    def load(cls, folder: Path) -> ScoreTable:
+        """Read what `save` wrote.
+
+        Raises ReleaseError if `folder` is no score table, SourceError if one of its files is damaged.
+        """
+        recover(folder)
+        path = folder / _PROVENANCE
+        if not path.is_file():
+            raise ReleaseError(f"{folder} is no score table: it has no {_PROVENANCE}; {_REMAKE}")
+        try:
+            entry = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise SourceError(f"not JSON ({error})", path=path, fix=_REMAKE) from None
+        if not isinstance(entry, dict) or entry.get("format") != _FORMAT:
+            raise SourceError(f"unknown format; this version reads format {_FORMAT}", path=path, fix=_REMAKE)
+        return cls._checked(_read_table(folder / _TABLE), entry, folder / _TABLE)
+
+    @classmethod
+    def from_release(cls, release: ReleaseFolder, name: str) -> ScoreTable:
+        """The score table `name` of a release. Raises ReleaseError or SourceError as `load` does."""
+        tables = release.manifest.get("scores", {})
+        if name not in tables:
+            known = ", ".join(tables) or "none"
+            raise ReleaseError(f"{release.path} has no score table {name!r}; it has {known}")
+        files = release.files("scores", name)
+        table = pa.concat_tables([_read_table(file) for file in files])
+        return cls._checked(table, tables[name], files[0])
+
+    @classmethod
+    def _checked(cls, table: pa.Table, entry: dict[str, Any], path: Path) -> ScoreTable:
+        table = check_table(table, path)
+        try:
+            scores = cls(table, entry["provenance"], entry["identity"])
+            expected = (score_identity(scores.provenance["key"]), table.num_rows)
+            stated = (entry["identity"], entry["rows"])
+            hashes = (entry["content_hash"], entry["scores_hash"])
+        except (KeyError, TypeError) as error:
+            raise SourceError(f"provenance is incomplete ({error})", path=path, fix=_REMAKE) from None
+        if stated != expected:
+            reason = (
+                f"provenance states {stated[1]} rows, {stated[0]}; found {expected[1]} rows, {expected[0]}"
+            )
+            raise SourceError(reason, path=path, fix=_REMAKE)
+        if hashes != (scores.content_hash, scores.scores_hash):
+            raise SourceError("rows or scores were changed after they were written", path=path, fix=_REMAKE)
+        return scores
+
+
+def check_table(table: pa.Table, path: Path | None = None) -> pa.Table:
+    """The same table in the types of `SCHEMA`.
+
+    Raises SourceError for other columns, a uid that is null or repeated, an unknown status, or a row that
+    has a score and should have none (or the reverse).
+    """
+
+    def fault(reason: str, mask: pa.Array | None = None, field: str | None = None) -> SourceError:
+        row = None if mask is None else int(np.flatnonzero(mask.to_numpy(zero_copy_only=False))[0])
+        value = None if row is None or field is None else table.column(field)[row].as_py()
+        return SourceError(reason, path=path, row=row, field=field, value=value, fix=_REMAKE)
+
+    if table.column_names != SCHEMA.names:
+        raise fault(f"columns are {', '.join(table.column_names)} and not {', '.join(SCHEMA.names)}")
+    try:
+        table = table.replace_schema_metadata(None).cast(SCHEMA).combine_chunks()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise fault(f"column types do not fit ({error})") from None
+    uid, status, score = (table.column(name).combine_chunks() for name in ("uid", "status", "log_likelihood"))
+    if uid.null_count:
+        raise fault("a row has no uid", uid.is_null(), "uid")
+    repeated = _first_duplicate(uid)
+    if repeated is not None:
+        raise fault("uid stands twice", pc.equal(uid, repeated), "uid")
+    unknown = pc.invert(pc.is_in(status, value_set=pa.array(STATUSES)))
+    if pc.any(unknown).as_py():
+        raise fault(f"status is none of {', '.join(STATUSES)}", unknown, "status")
+    scored = pc.fill_null(pc.is_finite(score), False)
+    wrong = pc.xor(scored, pc.equal(status, OK))
+    if pc.any(wrong).as_py():
+        raise fault("log-likelihood and status contradict each other", wrong, "log_likelihood")
+    return table
+
+
+def _read_table(path: Path) -> pa.Table:
+    try:
+        return pq.read_table(path, partitioning=None)
+    except FileNotFoundError:
+        raise ReleaseError(f"{path} is missing; {_REMAKE}") from None
+    except (pa.ArrowException, OSError) as error:
+        raise SourceError(f"not a whole parquet file ({error})", path=path, fix=_REMAKE) from None
+
+
+def _first_duplicate(values: pa.Array | pa.ChunkedArray) -> str | None:
+    counts = pc.value_counts(values)
+    if len(counts) == len(values):
+        return None
+    return str(counts.field("values")[int(np.argmax(counts.field("counts").to_numpy() > 1))].as_py())
+
+
+def _require_same_inputs(found: pa.Table, content_ids: list[str | None]) -> None:
+    for uid, scored, now in zip(
+        *(found.column(n).to_pylist() for n in ("uid", "content_id")), content_ids, strict=True
+    ):
+        if scored != now:
+            raise SourceError(
+                "the row's input is not the one that was scored",
+                field="content_id",
+                value=uid,
+                fix="the source changed after scoring; score its rows again",
+            )

@@ -1,0 +1,194 @@
+"""Analyses: the papers' headline numbers, hand-worked tables, and the summary that cards read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from eval_helpers import nli_rows, write_release
+from scipy.stats import pearsonr
+
+from benchwright.eval import evaluate
+from benchwright.eval.analyses import (
+    Run,
+    drops,
+    forward_and_reverse,
+    mean_and_deviation,
+    pearson,
+    random_spread,
+    relative_error_increase,
+    scorer_comparison,
+    scorer_variants,
+)
+from benchwright.eval.analyses.scorers import correlate
+
+RUN = Run(
+    "t5",
+    None,
+    "sha256:0",
+    "accuracy",
+    {"random": 0.75, "random_2": 0.80, "random_3": 0.85, "ll_split": 0.60, "ll_split_reverse": 0.90},
+)
+RANDOM = ["random", "random_2", "random_3"]
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "random", "percent"), [(0.660, 0.786, 59), (0.826, 0.910, 93), (0.793, 0.844, 33)]
+)
+def test_relative_error_increase_gives_the_published_headlines(
+    likelihood: float, random: float, percent: int
+) -> None:
+    """2210.06799, abstract: Spider, SNLI and BoolQ."""
+    increase = relative_error_increase(likelihood, random)
+    assert increase is not None
+    assert round(100 * increase) == percent
+
+
+def test_relative_error_increase_without_errors_to_compare_with() -> None:
+    assert relative_error_increase(0.9, 1.0) is None
+    assert relative_error_increase(0.8, 0.8) == 0.0
+
+
+def test_mean_and_sample_deviation() -> None:
+    mean, deviation = mean_and_deviation([0.75, 0.80, 0.85])
+    assert mean == pytest.approx(0.80)
+    assert deviation == pytest.approx(0.05)  # sqrt((0.05**2 + 0 + 0.05**2) / 2)
+
+
+def test_spread_over_random_splits() -> None:
+    spread = random_spread(RUN, RANDOM)
+    assert spread is not None
+    assert (spread.configs, spread.mean) == (tuple(RANDOM), pytest.approx(0.80))
+    assert random_spread(RUN, ["random"]) is None
+
+
+def test_drops_are_from_the_mean_of_the_random_splits() -> None:
+    first, second = drops(RUN, RANDOM)
+    assert (first.config, first.value, first.random_configs) == ("ll_split", 0.60, tuple(RANDOM))
+    assert first.drop == pytest.approx(0.20)
+    assert first.relative_error_increase == pytest.approx(1.0)  # the error doubles from 0.2 to 0.4
+    assert second.config == "ll_split_reverse"
+    assert second.drop == pytest.approx(-0.10)
+    assert drops(RUN, ["random_9"]) == []
+
+
+def test_reverse_beside_forward() -> None:
+    (row,) = forward_and_reverse(RUN, {"ll_split": "ll_split_reverse", "tmcd": "tmcd_reverse"}, ["random"])
+    assert (row.forward, row.reverse, row.random_mean) == (0.60, 0.90, 0.75)
+
+
+def test_variants_differ_in_scores_only() -> None:
+    def entry(scores: str | None, **parameters: Any) -> dict[str, Any]:
+        return {"splitter": "likelihood", "parameters": parameters, "scores": scores}
+
+    configs = {
+        "ll_split": entry("lm_kfold", length=False),
+        "ll_split_len": entry("lm_kfold", length=True),
+        "ll_split_pt": entry("lm_prompt", length=False),
+        "ll_split_pt_len": entry("lm_prompt", length=True),
+        "ll_split_atoms": entry("lm_prompt", length=False, atoms=True),
+        "random": entry(None),
+    }
+    variants = scorer_variants(configs)
+    assert variants == [("ll_split", "ll_split_pt"), ("ll_split_len", "ll_split_pt_len")]
+    run = Run("m", None, "h", "accuracy", {"ll_split": 0.5, "ll_split_pt": 0.6, "ll_split_len": 0.7})
+    assert [row.values for row in scorer_comparison(run, variants)] == [{"ll_split": 0.5, "ll_split_pt": 0.6}]
+
+
+def test_pearson_equals_scipy() -> None:
+    rng = np.random.default_rng(5)
+    first = rng.normal(size=200).astype(np.float32)
+    second = (first + rng.normal(size=200)).astype(np.float32)
+    expected = pearsonr(first.astype(float), second.astype(float)).statistic
+    assert pearson(first, second) == pytest.approx(expected, abs=1e-12)
+    assert pearson(first, np.ones(200)) is None
+    assert pearson(first[:1], second[:1]) is None
+
+
+def test_correlation_matches_rows_by_uid_and_leaves_out_rows_without_a_score() -> None:
+    def table(scores: dict[str, float | None]) -> pa.Table:
+        values = pa.array(scores.values(), pa.float32())
+        return pa.table({"uid": pa.array(scores.keys(), pa.string()), "log_likelihood": values})
+
+    first = table({"a": 1.0, "b": 2.0, "c": 3.0, "d": 9.0, "e": 7.0})
+    second = table({"d": None, "c": -3.0, "f": 0.0, "b": -2.0, "a": -1.0})
+    assert correlate("x", "y", first, second).pearson == pytest.approx(-1.0)
+    assert correlate("x", "y", first, second).rows == 3
+
+
+def test_summary_in_the_index(tmp_path: Path) -> None:
+    rows = nli_rows(0, 60)
+
+    def splits(held_out: slice) -> dict[str, list[dict[str, Any]]]:
+        evaluation = rows[held_out]
+        train = [row for row in rows if row not in evaluation]
+        return {"train": train, "validation": evaluation[::2], "test": evaluation[1::2]}
+
+    likelihood: dict[str, Any] = {"splitter": "likelihood", "parameters": {"reverse": False}}
+    reverse = {"splitter": "likelihood", "parameters": {"reverse": True}, "reverse_of": "ll_split"}
+    entries = {
+        "ll_split": {**likelihood, "scores": "lm_kfold"},
+        "ll_split_pt": {**likelihood, "scores": "lm_prompt"},
+        "ll_split_reverse": {**reverse, "scores": "lm_kfold"},
+    }
+    configs = {
+        "random": splits(slice(0, 20)),
+        "random_2": splits(slice(20, 40)),
+        "ll_split": splits(slice(40, 60)),
+        "ll_split_pt": splits(slice(35, 55)),
+        "ll_split_reverse": splits(slice(0, 20)),
+    }
+    scores = {
+        name: [{"uid": row["uid"], "log_likelihood": sign * place} for place, row in enumerate(rows)]
+        for name, sign in (("lm_kfold", -1.0), ("lm_prompt", -2.0))
+    }
+    release = write_release(tmp_path / "r", configs, entries=entries, scores=scores)
+    evaluate(release, baselines=["majority"])
+    analyses = json.loads((release.path / "results" / "index.json").read_text(encoding="utf-8"))["analyses"]
+    accuracy = {
+        name: [row for row in found if row.get("metric", "accuracy") == "accuracy"]
+        for name, found in analyses.items()
+    }
+    assert {name: len(found) for name, found in accuracy.items()} == {
+        "random_spread": 1,
+        "drops": 3,
+        "forward_and_reverse": 1,
+        "score_correlations": 1,
+        "evaluation_overlaps": 1,
+        "scorer_comparison": 1,
+    }
+    assert analyses["score_correlations"] == [
+        {"first": "lm_kfold", "second": "lm_prompt", "rows": 60, "pearson": pytest.approx(1.0)}
+    ]
+    assert analyses["evaluation_overlaps"] == [
+        {
+            "first": "ll_split",
+            "second": "ll_split_pt",
+            "first_rows": 20,
+            "second_rows": 20,
+            "common": 15,
+            "share": 0.75,
+        }
+    ]
+    assert [row["config"] for row in accuracy["drops"]] == ["ll_split", "ll_split_pt", "ll_split_reverse"]
+    assert set(accuracy["scorer_comparison"][0]["values"]) == {"ll_split", "ll_split_pt"}
+
+
+def test_stale_results_are_in_no_analysis(tmp_path: Path) -> None:
+    def release(test: int) -> Any:
+        configs = {
+            "random": {"train": nli_rows(0, 12), "test": nli_rows(12, 6)},
+            "ll_split": {"train": nli_rows(0, 12), "test": nli_rows(12, test)},
+        }
+        return write_release(tmp_path / "r", configs, entries={"ll_split": {"splitter": "likelihood"}})
+
+    evaluate(release(6), baselines=["majority"])
+    changed = release(5)
+    evaluate(changed, configs=["random"], baselines=["majority"])
+    index = json.loads((changed.path / "results" / "index.json").read_text(encoding="utf-8"))
+    assert [bool(entry["stale"]) for entry in index["results"]] == [False, True]
+    assert index["analyses"]["drops"] == []

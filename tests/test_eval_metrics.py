@@ -1,0 +1,98 @@
+"""Metrics against hand-worked values, scikit-learn and SciPy, and their invariances."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from sklearn.metrics import f1_score
+
+from benchwright.eval.metrics import MetricValue, metrics
+from benchwright.eval.metrics.intervals import bootstrap_mean, wilson
+from benchwright.eval.metrics.text_to_sql import normalise_query
+
+LABELS = st.sampled_from(["entailment", "neutral", "contradiction"])
+
+
+def objects(values: object) -> np.ndarray:
+    return np.array(values, dtype=object)
+
+
+def value(name: str, gold: list[str], predictions: list[str] | list[tuple[str, ...]]) -> MetricValue:
+    return metrics.get(name)(objects(gold), objects(predictions))
+
+
+def test_accuracy_of_four_rows() -> None:
+    result = value("accuracy", ["a", "b", "b", "c"], ["a", "b", "c", "c"])
+    assert result.value == 0.75
+    assert result.n == 4
+    assert result.per_example.tolist() == [1, 1, 0, 1]
+    assert result.low < 0.75 < result.high
+    assert result.interval == "Wilson 95%"
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 7), (7, 7), (1, 3), (24, 40), (8_700, 10_000)])
+def test_wilson_equals_scipy(successes: int, n: int) -> None:
+    expected = binomtest(successes, n).proportion_ci(0.95, method="wilson")
+    assert wilson(successes, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_accuracy_of_annotators_is_their_share_of_gold_labels_with_rows_resampled() -> None:
+    gold = ["a"] * 10
+    answers = [("a",) * 5] * 5 + [("a", "a", "a", "a", "b")] * 3 + [("a", "a", "a", "b", "b")] * 2
+    result = value("accuracy", gold, answers)
+    assert result.value == pytest.approx((25 + 12 + 6) / 50)
+    assert result.per_example.tolist() == [1.0] * 5 + [0.8] * 3 + [0.6] * 2
+    assert result.interval == "bootstrap over rows 95%"
+    assert 0.6 <= result.low < result.value < result.high <= 1.0
+
+
+def test_bootstrap_of_a_mean_is_close_to_the_normal_interval() -> None:
+    values = np.repeat([0.2, 0.4, 1.0], [100, 300, 600])
+    low, high = bootstrap_mean(values)
+    margin = 1.96 * values.std() / np.sqrt(len(values))
+    assert (low, high) == pytest.approx((values.mean() - margin, values.mean() + margin), abs=0.003)
+
+
+def test_macro_f1_shows_a_majority_answer_that_accuracy_hides() -> None:
+    gold, predictions = ["yes"] * 9 + ["no"], ["yes"] * 10
+    assert value("accuracy", gold, predictions).value == 0.9
+    # F1 of yes: 2 * 9 / (2 * 9 + 1) = 18 / 19; of no: 0.
+    assert value("macro_f1", gold, predictions).value == pytest.approx(18 / 19 / 2)
+
+
+@given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=30))
+@settings(deadline=None, max_examples=50)
+def test_macro_f1_equals_scikit_learn(pairs: list[tuple[str, str]]) -> None:
+    gold, predictions = map(list, zip(*pairs, strict=True))
+    expected = f1_score(gold, predictions, average="macro", zero_division=0)
+    assert value("macro_f1", gold, predictions).value == pytest.approx(expected, abs=1e-12)
+
+
+@given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=30), st.randoms())
+@settings(deadline=None, max_examples=25)
+@pytest.mark.parametrize("name", ["accuracy", "macro_f1", "string_match"])
+def test_row_order_changes_no_bit(name: str, pairs: list[tuple[str, str]], random: object) -> None:
+    shuffled = sorted(pairs, key=lambda _: random.random())  # type: ignore[attr-defined]
+    first, second = (value(name, *map(list, zip(*rows, strict=True))) for rows in (pairs, shuffled))
+    assert (first.value, first.low, first.high) == (second.value, second.low, second.high)
+
+
+def test_string_match_ignores_case_and_white_space_and_nothing_else() -> None:
+    gold = ["SELECT name FROM cow WHERE age > 3"] * 4
+    predictions = [
+        "select  Name\nfrom cow where age > 3 ",
+        "SELECT name FROM cow WHERE age>3",
+        "SELECT name FROM cow AS T1 WHERE age > 3",
+        "SELECT name FROM cow WHERE age > 4",
+    ]
+    assert value("string_match", gold, predictions).per_example.tolist() == [1, 0, 0, 0]
+    assert normalise_query(" A\tb\r\nc ") == "a b c"
+
+
+@pytest.mark.parametrize(("gold", "predictions"), [([], []), (["a"], []), (["a", "b"], ["a"])])
+def test_rows_and_predictions_must_match(gold: list[str], predictions: list[str]) -> None:
+    with pytest.raises(ValueError, match="one prediction per row"):
+        value("accuracy", gold, predictions)
