@@ -2,8 +2,8 @@
 
     python benchmarks/writing.py [--rows 569018]
 
-Makes synthetic rows of SNLI's form (premises shared by three rows, lengths and scores given), the nine default
-configs and two score tables, writes them as a release, then writes the same tables once more with
+Makes synthetic rows of SNLI's form (premises shared by three rows, lengths and scores given), the nine
+default configs and two score tables, writes them as a release, then writes the same tables once more with
 `pyarrow.parquet.write_table(compression="zstd")`. Limits: at most twice the plain time, peak memory below
 2 GB. Exit code 1 if one is exceeded.
 """
@@ -55,7 +55,9 @@ def sentences(rng: np.random.Generator, count: int, mean: int) -> tuple[list[str
     lengths = np.clip(rng.poisson(mean, count), 2, 60)
     drawn = words[np.minimum(rng.zipf(1.3, lengths.sum()) - 1, len(words) - 1)].tolist()
     ends = np.cumsum(lengths).tolist()
-    return [" ".join(drawn[end - size : end]) for size, end in zip(lengths.tolist(), ends, strict=True)], lengths
+    return [
+        " ".join(drawn[end - size : end]) for size, end in zip(lengths.tolist(), ends, strict=True)
+    ], lengths
 
 
 def source_table(rng: np.random.Generator, rows: int) -> pa.Table:

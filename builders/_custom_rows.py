@@ -21,7 +21,7 @@ from ..features import HEAD, PLACEMENT
 from ..hashing import content_ids
 from ..registry import closest
 from ..text import word_counts
-from .sources.tabular import TabularFile
+from .sources.tabular import TabularRows
 
 SOURCE_SPLIT = "all"
 # More values than this are no classes but texts or ids in the wrong column.
@@ -60,7 +60,7 @@ class Columns:
             raise UsageError(f"the data have columns that a release adds by itself: {listed}; rename them")
 
 
-def usable_rows(source: TabularFile, columns: Columns, faults: FaultLog) -> TabularFile:
+def usable_rows(source: TabularRows, columns: Columns, faults: FaultLog) -> TabularRows:
     """The rows that have everything they need; each other row is reported once, in file order."""
     found: dict[int, SourceError] = {}
 
@@ -77,10 +77,11 @@ def usable_rows(source: TabularFile, columns: Columns, faults: FaultLog) -> Tabu
         if pa.types.is_integer(labels.type):
             negative = pc.fill_null(pc.less(labels, 0), False).to_numpy()
             report(negative, columns.label, "negative label", "number classes from 0, or write their names")
+    if columns.group is not None:
+        _require_names(source, columns.group, "groups")
     if columns.id is not None:
+        _require_names(source, columns.id, "ids")
         ids = source.table.column(columns.id)
-        if not (pa.types.is_string(ids.type) or pa.types.is_integer(ids.type)):
-            raise _unfit_type(source, columns.id, "ids are text or whole numbers")
         report(_blank(ids), columns.id, "no id", "fill it in, or take the row out")
         found |= _repeated_ids(source, columns.id, set(found))
     for index in sorted(found):
@@ -90,17 +91,14 @@ def usable_rows(source: TabularFile, columns: Columns, faults: FaultLog) -> Tabu
     return source.filter(keep)
 
 
-def _repeated_ids(source: TabularFile, name: str, passed_over: set[int]) -> dict[int, SourceError]:
+def _repeated_ids(source: TabularRows, name: str, passed_over: set[int]) -> dict[int, SourceError]:
     """A fault for every row whose id an earlier row has, naming both."""
     first: dict[Any, int] = {}
     faults = {}
     for index, value in enumerate(source.table.column(name).to_pylist()):
         if index in passed_over or first.setdefault(value, index) == index:
             continue
-        earlier = f"row {source.rows[first[value]]}"
-        if source.lines is not None:
-            earlier += f", line {source.lines[first[value]]}"
-        fix = f"{earlier} has it too: make ids unique, or leave out --id"
+        fix = f"{source.place(first[value])} has it too: make ids unique, or leave out --id"
         faults[index] = source.fault(index, "id stands twice", name, fix)
     return faults
 
@@ -112,17 +110,23 @@ def _blank(column: pa.ChunkedArray) -> np.ndarray:
     return pc.fill_null(pc.equal(pc.utf8_trim_whitespace(column), ""), True).to_numpy()
 
 
-def _require_text(source: TabularFile, name: str) -> None:
+def _require_text(source: TabularRows, name: str) -> None:
     if not pa.types.is_string(source.table.column(name).type):
         raise _unfit_type(source, name, "give a column of text")
 
 
-def _unfit_type(source: TabularFile, name: str, fix: str) -> SourceError:
+def _require_names(source: TabularRows, name: str, what: str) -> None:
     kind = source.table.column(name).type
-    return SourceError(f"the column holds {kind}", path=source.path, field=name, fix=fix)
+    if not (pa.types.is_string(kind) or pa.types.is_integer(kind)):
+        raise _unfit_type(source, name, f"{what} are text or whole numbers")
 
 
-def typed(source: TabularFile, columns: Columns) -> tuple[pa.Table, Features]:
+def _unfit_type(source: TabularRows, name: str, fix: str) -> SourceError:
+    kind = source.table.column(name).type
+    return SourceError(f"the column holds {kind}", path=source.paths[0], field=name, fix=fix)
+
+
+def typed(source: TabularRows, columns: Columns) -> tuple[pa.Table, Features]:
     """The user's columns without metadata, and their features; labels as classes."""
     declared = _declared_classes(source.table.schema)
     table = source.table.replace_schema_metadata(None)
@@ -155,41 +159,39 @@ def _all_named(column: pa.ChunkedArray, feature: ClassLabel) -> bool:
     return extremes["min"] is None or (extremes["min"] >= 0 and extremes["max"] < feature.num_classes)
 
 
-def _classes(source: TabularFile, name: str, feature: Any) -> tuple[pa.ChunkedArray, ClassLabel | Value]:
+def _classes(source: TabularRows, name: str, feature: Any) -> tuple[pa.ChunkedArray, ClassLabel | Value]:
     """A label column as integers or booleans, and its feature.
 
     Text becomes class numbers, names sorted by code point. Whole numbers and booleans stay what they are;
     the names of whole numbers are their digits. Raises SourceError for a column that holds no classes.
     """
     column = source.table.column(name)
+    texts, numbers = pa.types.is_string(column.type), pa.types.is_integer(column.type)
+    if not (texts or numbers or pa.types.is_boolean(column.type)):
+        raise _unfit_type(source, name, "labels are text, whole numbers or true and false")
     distinct = pc.unique(column)
     if len(distinct) < 2:
         raise _no_classes(source, name, f"every label is {show(distinct[0].as_py())}", "leave out --label")
-    if pa.types.is_boolean(column.type):
+    if not (texts or numbers):
         return column, Value("bool")
     if isinstance(feature, ClassLabel):
         return column.cast(pa.int64()), feature
-    if not (pa.types.is_string(column.type) or pa.types.is_integer(column.type)):
-        raise _unfit_type(source, name, "labels are text, whole numbers or true and false")
-    texts = pa.types.is_string(column.type)
     count = len(distinct) if texts else pc.max(column).as_py() + 1
     if count > _MOST_CLASSES:
         what = f"{count} different labels" if texts else f"a label is {count - 1}"
-        raise _no_classes(
-            source, name, what, f"labels are at most {_MOST_CLASSES} classes; name another column"
-        )
-    if not texts:
+        raise _no_classes(source, name, what, f"give at most {_MOST_CLASSES} classes, or name another column")
+    if numbers:
         return column.cast(pa.int64()), ClassLabel(names=[str(number) for number in range(count)])
     names = sorted(distinct.to_pylist())
     codes = pc.index_in(column, value_set=pa.array(names, pa.string())).cast(pa.int64())
     return codes, ClassLabel(names=names)
 
 
-def _no_classes(source: TabularFile, name: str, reason: str, fix: str) -> SourceError:
-    return SourceError(reason, path=source.path, field=name, fix=fix)
+def _no_classes(source: TabularRows, name: str, reason: str, fix: str) -> SourceError:
+    return SourceError(reason, path=source.paths[0], field=name, fix=fix)
 
 
-def with_head_and_tail(payload: pa.Table, source: TabularFile, columns: Columns, corpus: str) -> pa.Table:
+def with_head_and_tail(payload: pa.Table, source: TabularRows, columns: Columns, corpus: str) -> pa.Table:
     """The user's columns with uid, content_id, length, source_split and source_index."""
     content_id = content_ids(source.table, list(columns.inputs))
     if columns.id is not None:
@@ -204,7 +206,7 @@ def with_head_and_tail(payload: pa.Table, source: TabularFile, columns: Columns,
     placed = {
         "length": pa.array(word_counts(payload.column(columns.text).to_pylist()), pa.int32()),
         "source_split": pa.array([SOURCE_SPLIT] * payload.num_rows, pa.string()),
-        "source_index": pa.array(source.rows, pa.int32()),
+        "source_index": pa.array(source.record_numbers(), pa.int32()),
     }
     own = {name: payload.column(name) for name in payload.column_names}
     return pa.table({**added, **own, **placed})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from datasets import Features, Value
@@ -12,7 +13,7 @@ from ..faults import FaultLog
 from ..features import family
 from ..hashing import content_ids
 from ..splitting.base import Sizes, SplitRows
-from ..splitting.scores.templates import BOOLQ
+from ..splitting.scores.templates import BOOLQ, PromptTemplate
 from ..tasks import BOOLEAN_QUESTION
 from ..text import word_counts
 from .base import Builder, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
@@ -42,8 +43,10 @@ class BoolQBuilder(Builder):
         homepage="https://github.com/google-research-datasets/boolean-questions",
         citation="""@inproceedings{clark-etal-2019-boolq,
   title     = {{B}ool{Q}: Exploring the Surprising Difficulty of Natural Yes/No Questions},
-  author    = {Clark, Christopher and Lee, Kenton and Chang, Ming-Wei and Kwiatkowski, Tom and Collins, Michael and Toutanova, Kristina},
-  booktitle = {Proceedings of the 2019 Conference of the North American Chapter of the Association for Computational Linguistics},
+  author    = {Clark, Christopher and Lee, Kenton and Chang, Ming-Wei and Kwiatkowski, Tom and
+               Collins, Michael and Toutanova, Kristina},
+  booktitle = {Proceedings of the 2019 Conference of the North American Chapter of the Association
+               for Computational Linguistics},
   year      = {2019},
   pages     = {2924--2936},
   url       = {https://arxiv.org/abs/1905.10044}
@@ -70,7 +73,7 @@ class BoolQBuilder(Builder):
     benchmark = LikelihoodBenchmark(
         texts="questions", sizes=published_sizes, labelled=True, random_seeds=(42, 43, 44)
     )
-    templates = {BOOLQ.name: BOOLQ}
+    templates: ClassVar[dict[str, PromptTemplate]] = {BOOLQ.name: BOOLQ}
     default_prompt = BOOLQ.name
     kfold_template = BOOLQ.name
     fine_tune_steps = 3_000

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 
 from .. import __version__
 from ..cache import cache_folder
@@ -23,6 +24,7 @@ from ..splitting import splitters
 from ..splitting.scores import ScoreTable, ScoringOptions
 from . import audit as auditing
 from .base import Builder, BuildOptions, ConfigSpec, Method, SourceData, builders
+from .custom import corpus_name, custom_builder
 from .release import ReleaseWriter, SourceRows, check_target
 from .scoring import load_tables, make_table, names_by_scorer, plan_tables
 from .sources.origin import open_source
@@ -94,6 +96,67 @@ def build(
     return assemble(made, data, wanted, tables, options, out, on_bad_row=on_bad_row, overwrite=overwrite)
 
 
+def split(
+    file: str | Path,
+    *,
+    text: str,
+    out: str | Path,
+    by: Sequence[str],
+    context: str | None = None,
+    label: str | None = None,
+    group: str | None = None,
+    id: str | None = None,
+    validation: int | float = 0.1,
+    test: int | float = 0.1,
+    scorer: Literal["prompt", "kfold"] = "prompt",
+    lm: Sequence[str] = ("embedded",),
+    k: Sequence[int] = (3,),
+    criterion: str = "log_likelihood",
+    seed: int = 42,
+    recipe: Mapping[str, Any] | None = None,
+    device: str = "auto",
+    start_token: str | int | None = None,
+    on_bad_row: Policy = "fail",
+    cache: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Stage = no_progress,
+) -> ReleaseFolder:
+    """Make a release of a user's own rows: a CSV, TSV, JSONL, JSON or parquet file, or a Hub data set.
+
+    Rows whose inputs (`context` and `text`) are equal stay on one side, as do rows of one value in `group`;
+    shares of `label` are kept. `by` names rules of `builders.custom.RULES`. Raises as `build` does.
+    """
+    name = Path(file).name if Path(file).exists() else str(file).partition("@")[0]
+    made = custom_builder(
+        corpus_name(name),
+        text=text,
+        context=context,
+        label=label,
+        group=group,
+        id=id,
+        by=by,
+        scorer=scorer,
+        validation=validation,
+        test=test,
+    )
+    return build(
+        made,
+        source=file,
+        out=out,
+        lm=lm,
+        k=k,
+        criterion=criterion,
+        seed=seed,
+        recipe=recipe,
+        device=device,
+        start_token=start_token,
+        on_bad_row=on_bad_row,
+        cache=cache,
+        overwrite=overwrite,
+        progress=progress,
+    )
+
+
 def assemble(
     builder: Builder,
     data: SourceData,
@@ -109,8 +172,8 @@ def assemble(
 
     `tables` holds every score table that a config of `specs` reads; tables may have more rows than `data`.
     """
-    uids = data.table.column("uid").combine_chunks()
-    aligned = {name: table.table.take(table.locate(uids)) for name, table in tables.items()}
+    uids, content_ids = (data.table.column(name).combine_chunks() for name in ("uid", "content_id"))
+    tables = {name: table.select(uids, content_ids) for name, table in tables.items()}
     facts = _facts(builder, data, tables, options, on_bad_row)
     key = sha256_text(canonical_json([facts, [asdict(spec) for spec in specs]]))
     with ReleaseWriter(out, key, overwrite) as writer:
@@ -122,30 +185,30 @@ def assemble(
         default = next((spec.name for spec in specs if spec.default), specs[0].name)
         for spec in specs:
             splitter = splitters.get(spec.splitter)(**spec.parameters)
-            read = None if spec.scores is None else tables[spec.scores].aligned(uids)
-            assignment = splitter.split(split_rows, read)
+            table = None if spec.scores is None else tables[spec.scores]
+            assignment = splitter.split(split_rows, table and table.scores())
             entry = writer.write_config(
-                spec,
-                rows,
-                assignment,
-                task=builder.task,
-                scores=None if spec.scores is None else aligned[spec.scores],
+                spec, rows, assignment, task=builder.task, scores=table and table.table
             )
             entries[spec.name] = {**entry, "default": spec.name == default}
             findings += auditing.audit_config(
                 spec.name, audited, assignment.side[rows.order].astype(np.int8), builder.published
             )
-        for name, (table, features) in data.extras.items():
+        for name, (side_table, features) in data.extras.items():
             summary = f"The {name} that rows of the other configs refer to."
-            entries[name] = writer.write_table(name, table, features, summary)
-        if aligned:
-            sources = {name: table.take(rows.order) for name, table in aligned.items()}
+            entries[name] = writer.write_table(name, side_table, features, summary)
+        if tables:
+            ordered = {name: table.table.take(pa.array(rows.order)) for name, table in tables.items()}
             summary = "One log-likelihood per row, so that anyone can split again without running a model."
-            entries["scores"] = writer.write_scores(sources, summary)
-            findings += auditing.unscored_findings(sources.items())
+            entries["scores"] = writer.write_scores(ordered, summary)
+            findings += auditing.unscored_findings(ordered.items())
         findings = auditing.sort_findings(findings)
         manifest = {**facts, "configs": entries, "audit": auditing.report(findings)}
-        write_card(writer.view(manifest))
+        card = Path(out) / "README.md"
+        if card.is_file():
+            # Sections written by hand outlive the rows: the new card takes them from the one it replaces.
+            writer.write_text(card.name, card.read_text(encoding="utf-8"))
+        write_card(writer.view(manifest), name=Path(out).resolve().name)
         return writer.finish(manifest)
 
 
@@ -178,7 +241,7 @@ def _facts(
         "benchwright": __version__,
         "dataset": {"builder": builder.name, "published": builder.published, **asdict(builder.info)},
         "method": options.method,
-        "choices": {**choices, **builder.choices()},
+        "choices": {**choices, "builder": builder.choices()},
         "source": {
             **asdict(data.origin),
             "fingerprint": sha256_text(canonical_json([[file["name"], file["sha256"]] for file in files])),

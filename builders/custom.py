@@ -29,7 +29,7 @@ from ..tasks import Task
 from ._custom_rows import Columns, placement_notes, side_groups, typed, usable_rows, with_head_and_tail
 from .base import Builder, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
 from .likelihood import LikelihoodBenchmark
-from .sources.tabular import read_table
+from .sources.tabular import read_table, read_tables, table_files
 
 RULES = ("random", "length", "likelihood", "likelihood_len", "likelihood_reverse", "likelihood_len_reverse")
 """What rows can be divided by. `likelihood_len` keeps the distribution of lengths; the reverse of a rule
@@ -64,12 +64,17 @@ def parse_size(text: str) -> Size:
 
 
 def checked_size(size: Size) -> Size:
-    """The same size. Raises UsageError for a negative number, or a share that is not between 0 and 1."""
-    if isinstance(size, bool) or not isinstance(size, int | float) or size < 0:
+    """A number of rows as int, a share as float. 1.0 could be either.
+
+    Raises UsageError for it, for a negative number, and for rows that are no whole number.
+    """
+    if isinstance(size, bool) or not isinstance(size, int | float) or not size >= 0 or size == float("inf"):
         raise UsageError(f"size is {show(size)}; give a number of rows (500) or a share of them (0.1)")
-    if isinstance(size, float) and not 0 < size < 1:
-        raise UsageError(f"share {size} is not between 0 and 1; a number of rows has no decimal point")
-    return size
+    if isinstance(size, int) or 0 < size < 1:
+        return size
+    if size == 1 or not size.is_integer():
+        raise UsageError(f"size is {size}; a share is between 0 and 1, a number of rows has no decimal point")
+    return int(size)
 
 
 def held_out_sizes(rows: int, validation: Size, test: Size) -> Sizes:
@@ -106,6 +111,7 @@ def custom_builder(
     scorer: Scorer = "prompt",
     validation: Size = 0.1,
     test: Size = 0.1,
+    files: str | None = None,
     licence: str = "unknown",
     redistribute: Literal["text", "ids_only", "no"] = "text",
     languages: Sequence[str] = (),
@@ -116,7 +122,8 @@ def custom_builder(
     `group` stay on one side (empty values are no group), as rows of equal input do anyway. `id` gives
     unique ids; without it, a row's id is a hash of its input and label. `by` names rules of RULES; the first
     one makes the default config. `scorer` says whether likelihood is that of a prompted or of a fine-tuned
-    model. `validation` and `test` are rows (int) or shares (float).
+    model. `validation` and `test` are rows (int) or shares (float). `files` is a pattern for the names of
+    the files of a Hub data set that are read (`data/train-*.parquet`); otherwise all of one format are.
 
     Raises UsageError for choices that cannot be used.
     """
@@ -140,14 +147,15 @@ def custom_builder(
         tags=("benchwright",),
     )
     columns = Columns(text, context, label, group, id)
-    return CustomBuilder(info, columns, tuple(by), scorer, checked_size(validation), checked_size(test))
+    sizes = checked_size(validation), checked_size(test)
+    return CustomBuilder(info, columns, tuple(by), scorer, *sizes, files)
 
 
 class CustomBuilder(Builder):
     """The builder of one user's data; make it with `custom_builder`.
 
     `task`, `features`, `published_rows` and `published_sizes` depend on the rows: they are there after
-    `read`. `root` of `read` is a file.
+    `read`. `root` of `read` is a file, or the folder of a Hub data set.
     """
 
     published = False
@@ -161,12 +169,14 @@ class CustomBuilder(Builder):
         scorer: Scorer,
         validation: Size,
         test: Size,
+        files: str | None,
     ) -> None:
         self.columns = columns
         self.by = by
         self.scorer = scorer
         self.validation = validation
         self.test = test
+        self.files = files
         template = user_template(columns.text, columns.context)
         # Other builders declare these once per class; here every builder has its own.
         vars(self).update(
@@ -177,13 +187,16 @@ class CustomBuilder(Builder):
         )
 
     def read(self, root: Path, faults: FaultLog, origin: Origin) -> SourceData:
-        """Read one file in a format of `sources.tabular`.
+        """Read one file in a format of `sources.tabular`, or the files of a Hub data set.
 
         Rows without text, context, label or id go to `faults`, as do repeated ids. Raises SourceError for
         a file or column that cannot be used, UsageError for columns that the file lacks or that a release
         adds by itself.
         """
-        source = read_table(root, faults)
+        if origin.kind == "hub":
+            source = read_tables(table_files(root, self.files), faults)
+        else:
+            source = read_table(root, faults)
         self.columns.check(source.table.column_names)
         source = usable_rows(source, self.columns, faults)
         faults.finish()
@@ -201,8 +214,8 @@ class CustomBuilder(Builder):
         return SourceData(
             table=table,
             origin=origin,
-            files=(source.file,),
-            read=source.file.rows,
+            files=source.files,
+            read=source.read,
             filtered=dict(faults.filtered),
             dropped=dict(faults.dropped),
             notes=placement_notes(table, self.columns),
@@ -258,6 +271,7 @@ class CustomBuilder(Builder):
             "scorer": self.scorer,
             "validation": self.validation,
             "test": self.test,
+            "files": self.files,
         }
 
     def _rule(self, spec: ConfigSpec) -> str | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..eval import evaluate
 from ..cards import write_card
 from ..errors import ReleaseError
+from ..eval import evaluate
 from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
 from .build import build

@@ -7,6 +7,7 @@ the distribution of lengths is kept.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 from datasets import Features
 
+from ..errors import UsageError
 from ..features import payload_columns
 from ..splitting.base import DEFAULT_SEED, Sizes
 from ..tables import conform
@@ -64,6 +66,7 @@ class LikelihoodBenchmark:
             *likelihood,
             *(self._reverse(spec) for spec in likelihood),
         ]
+        _refuse_repeated([spec.name for spec in specs])
         return [replace(spec, default=spec.name == default) for spec in specs]
 
     def _label_rule(self, options: BuildOptions) -> dict[str, Any]:
@@ -107,16 +110,19 @@ class LikelihoodBenchmark:
         for kind, (table_word, config_word) in _LIKELIHOOD_CONFIGS.items():
             for table in score_names.get(kind, ()):
                 slug = table.removeprefix(table_word)
+                which = f" (score table {table})" if slug else ""
                 summary = (
                     f"{self.texts.capitalize()} that {_JUDGES[kind]} likely train, unlikely ones evaluate"
                 )
                 specs += [
-                    ConfigSpec(config_word + slug, "likelihood", parameters, f"{summary}.", scores=table),
+                    ConfigSpec(
+                        config_word + slug, "likelihood", parameters, f"{summary}{which}.", scores=table
+                    ),
                     ConfigSpec(
                         f"{config_word}_len{slug}",
                         "likelihood",
                         parameters | control,
-                        f"{summary}, at the same distribution of lengths on both sides.",
+                        f"{summary}, at the same distribution of lengths on both sides{which}.",
                         scores=table,
                     ),
                 ]
@@ -131,6 +137,13 @@ class LikelihoodBenchmark:
             reverse_of=spec.name,
             extra=True,
         )
+
+
+def _refuse_repeated(names: Sequence[str]) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            # A model called `len`, say, whose slug makes `ll_split_len`.
+            raise UsageError(f"two configs would be called {name!r}; rename the second model's folder")
 
 
 def payload_table(read: pa.Table, derived: Mapping[str, Any], features: Features) -> pa.Table:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
-from ..errors import CheckFailed, ReleaseError
 from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
 from .base import Builder, builders
 from .build import build
+from .custom import custom_builder
 from .verify import Difference, compare
 
 
@@ -52,11 +53,9 @@ def rebuild(
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _builder(manifest: dict) -> Builder:
-    name = manifest["dataset"]["builder"]
-    choices = {key: value for key, value in manifest["choices"].items() if key == "custom"}
-    if "custom" in choices:
-        from .custom import custom_builder
-
-        return custom_builder(**choices["custom"])
-    return builders.get(name)()
+def _builder(manifest: dict[str, Any]) -> Builder:
+    dataset = manifest["dataset"]
+    if dataset["published"]:
+        return builders.get(dataset["builder"])()
+    info = {name: dataset[name] for name in ("licence", "redistribute", "languages")}
+    return custom_builder(dataset["pretty_name"], **manifest["choices"]["builder"], **info)

@@ -367,9 +367,10 @@ def _check_classes(table: pa.Table, features: Features) -> None:
         wrong = pc.or_(pc.less(values, 0), pc.greater_equal(values, len(labels)))
         row = pc.index(pc.fill_null(wrong, False), True).as_py()
         if row >= 0:
+            uid, value = table.column("uid")[row].as_py(), values[row].as_py()
             raise ReleaseError(
-                f"row {show(table.column('uid')[row].as_py())} has {name} {values[row].as_py()}, but only indices of "
-                f"{show(labels)} may stand there; leave such rows out of the source table"
+                f"row {show(uid)} has {name} {value}, but only indices of {show(labels)} may stand there; "
+                "leave such rows out of the source table"
             )
 
 

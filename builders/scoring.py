@@ -75,7 +75,7 @@ def make_table(
         return score_with_prompt(
             rows, template, spec.parameters["model"], cache=cache, options=scoring, progress=progress
         )
-    # The label-less SNLI prompt and the like hold for fine-tuned models too; only Spider has forms of its own.
+    # A chosen prompt holds for fine-tuned models too, unless (Spider) they have forms of their own.
     name = builder.kfold_template if builder.training_template else (build.prompt or builder.kfold_template)
     template = _template(builder, name)
     training = _template(builder, builder.training_template or name)
@@ -102,7 +102,7 @@ def load_tables(release: ReleaseFolder) -> tuple[dict[str, ScoreTable], dict[str
         )
     tables, specs = {}, {}
     for name, entry in release.manifest["scores"].items():
-        tables[name] = ScoreTable(release.table("scores", name), entry["provenance"], entry["identity"])
+        tables[name] = ScoreTable.from_release(release, name)
         specs[name] = ScoreSpec(name, entry["scorer"], {})
     return tables, specs
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from datasets import ClassLabel, Features, Value
@@ -12,7 +13,7 @@ from ..faults import FaultLog
 from ..features import family
 from ..hashing import content_ids
 from ..splitting.base import Sizes, SplitRows
-from ..splitting.scores.templates import SNLI_WITH_LABEL, SNLI_WITHOUT_LABEL
+from ..splitting.scores.templates import SNLI_WITH_LABEL, SNLI_WITHOUT_LABEL, PromptTemplate
 from ..tasks import NLI
 from ..text import word_counts
 from .base import Builder, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
@@ -71,7 +72,9 @@ class SnliBuilder(Builder):
     benchmark = LikelihoodBenchmark(
         texts="hypotheses", sizes=published_sizes, labelled=True, random_seeds=(42, 43, 44)
     )
-    templates = {template.name: template for template in (SNLI_WITH_LABEL, SNLI_WITHOUT_LABEL)}
+    templates: ClassVar[dict[str, PromptTemplate]] = {
+        template.name: template for template in (SNLI_WITH_LABEL, SNLI_WITHOUT_LABEL)
+    }
     default_prompt = SNLI_WITH_LABEL.name
     kfold_template = SNLI_WITH_LABEL.name
     fine_tune_steps = 15_000

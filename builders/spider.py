@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,7 @@ from ..splitting.scores.templates import (
     SPIDER_PROMPT,
     SPIDER_PROMPT_DATABASE_ID,
     SPIDER_TRAINING,
+    PromptTemplate,
 )
 from ..tasks import TEXT_TO_SQL
 from ..text import word_counts
@@ -61,8 +63,11 @@ class SpiderBuilder(Builder):
         redistribute="text",
         homepage="https://yale-lily.github.io/spider",
         citation="""@inproceedings{yu-etal-2018-spider,
-  title     = {Spider: A Large-Scale Human-Labeled Dataset for Complex and Cross-Domain Semantic Parsing and Text-to-{SQL} Task},
-  author    = {Yu, Tao and Zhang, Rui and Yang, Kai and Yasunaga, Michihiro and Wang, Dongxu and Li, Zifan and Ma, James and Li, Irene and Yao, Qingning and Roman, Shanelle and Zhang, Zilin and Radev, Dragomir},
+  title     = {Spider: A Large-Scale Human-Labeled Dataset for Complex and Cross-Domain
+               Semantic Parsing and Text-to-{SQL} Task},
+  author    = {Yu, Tao and Zhang, Rui and Yang, Kai and Yasunaga, Michihiro and Wang, Dongxu and
+               Li, Zifan and Ma, James and Li, Irene and Yao, Qingning and Roman, Shanelle and
+               Zhang, Zilin and Radev, Dragomir},
   booktitle = {Proceedings of the 2018 Conference on Empirical Methods in Natural Language Processing},
   year      = {2018},
   pages     = {3911--3921},
@@ -94,7 +99,7 @@ class SpiderBuilder(Builder):
     benchmark = LikelihoodBenchmark(
         texts="questions", sizes=published_sizes, labelled=False, random_seeds=(1, 2, 3), constraint="atoms"
     )
-    templates = {
+    templates: ClassVar[dict[str, PromptTemplate]] = {
         template.name: template
         for template in (SPIDER_PROMPT, SPIDER_PROMPT_DATABASE_ID, SPIDER_FINE_TUNED, SPIDER_TRAINING)
     }
@@ -133,7 +138,7 @@ class SpiderBuilder(Builder):
     def configs(
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
     ) -> list[ConfigSpec]:
-        """Random, length and likelihood splits; the latter keep every SQL token of an evaluation row in train."""
+        """Random, length and likelihood splits; the last have train rows for every SQL token."""
         return self.benchmark.configs(options, score_names, self.published_rows if rows is None else rows)
 
     def split_rows(self, data: SourceData) -> SplitRows:

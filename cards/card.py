@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -44,46 +45,68 @@ class WrittenCard:
     figures: tuple[Path, ...]
     notes: tuple[str, ...]
 
+    def __str__(self) -> str:
+        return "\n".join([str(self.path), *self.notes])
+
 
 def render_card(
     release: ReleaseFolder,
     *,
+    name: str | None = None,
     repo: str | None = None,
     previous: str | None = None,
     figures: Sequence[Figure] | None = None,
 ) -> str:
     """The text of README.md.
 
-    `repo` is the Hub id that readers load the dataset by; without it they are shown the folder's name.
-    Hand-written sections are taken from `previous` (None: the README.md that stands in the folder).
-    `figures` are those to show (None: those of the release whose files stand in the folder).
+    Readers are shown how to load the folder `name` (None: the folder's own name) or, if it is given, the
+    Hub dataset `repo`. Hand-written sections are taken from `previous` (None: the README.md that stands in
+    the folder). `figures` are those to show (None: those of the release whose files stand in the folder).
+
     The same release gives the same text. Raises ReleaseError for a release that readers could not load, or
     for hand-written sections whose markers do not match.
     """
     planned = plan_figures(release)
     if figures is None:
         figures = [figure for figure in planned if (release.path / figure.file).is_file()]
-    return _render(release, repo, _previous(release) if previous is None else previous, planned, figures)
+    place = _Place.of(release, name, repo)
+    return _render(release, place, _previous(release) if previous is None else previous, planned, figures)
 
 
-def write_card(path: str | Path, *, repo: str | None = None) -> WrittenCard:
-    """Draw the figures and write README.md of the release at `path`, each file atomically, README.md last.
+def write_card(
+    release: str | Path | ReleaseFolder, *, name: str | None = None, repo: str | None = None
+) -> WrittenCard:
+    """Draw the figures and write README.md into the release, each file atomically, README.md last.
 
-    Without matplotlib the card has no figures, and `notes` says how to get them. Raises ReleaseError as
-    `render_card` does, before anything is written.
+    `name` and `repo` as in `render_card`. Without matplotlib the card has no figures, and `notes` says how
+    to get them. Raises ReleaseError as `render_card` does, before anything is written.
     """
-    release = ReleaseFolder(path)
-    planned, previous = plan_figures(release), _previous(release)
-    text = _render(release, repo, previous, planned, planned)
+    folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
+    place, planned, previous = _Place.of(folder, name, repo), plan_figures(folder), _previous(folder)
+    text = _render(folder, place, previous, planned, planned)
     drawn: list[Path] = []
     notes: tuple[str, ...] = ()
     try:
-        drawn = draw_figures(planned, release.path)
+        drawn = draw_figures(planned, folder.path)
     except PrerequisiteError as error:
-        text = _render(release, repo, previous, planned, ())
+        text = _render(folder, place, previous, planned, ())
         notes = (f"figures left out: {error.what}; run: {error.install}",)
-    write_text(release.path / README, text)
-    return WrittenCard(release.path / README, tuple(drawn), notes)
+    write_text(folder.path / README, text)
+    return WrittenCard(folder.path / README, tuple(drawn), notes)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where readers find the release: a folder's name and, once it is published, a Hub id."""
+
+    folder: str
+    repo: str | None
+
+    @classmethod
+    def of(cls, release: ReleaseFolder, name: str | None, repo: str | None) -> _Place:
+        own = release.path.resolve().name
+        # A release that is still being made stands in a hidden folder, whose name readers never see.
+        return cls(name or (f"{release.dataset['builder']}-splits" if own.startswith(".") else own), repo)
 
 
 def _previous(release: ReleaseFolder) -> str:
@@ -98,14 +121,14 @@ def _previous(release: ReleaseFolder) -> str:
 
 def _render(
     release: ReleaseFolder,
-    repo: str | None,
+    place: _Place,
     previous: str,
     planned: Sequence[Figure],
     shown: Sequence[Figure],
 ) -> str:
     user = _user_sections(previous, str(release.path / README))
     context = {
-        **_overview(release, repo),
+        **_overview(release, place),
         **_evidence(release, planned, shown),
         **_results(release),
         "user": user,
@@ -113,15 +136,15 @@ def _render(
     return _environment().get_template("README.md.jinja").render(context)
 
 
-def _overview(release: ReleaseFolder, repo: str | None) -> dict[str, Any]:
+def _overview(release: ReleaseFolder, place: _Place) -> dict[str, Any]:
     """What the release is, how to load it and where it came from."""
-    folder = release.path.resolve().name
+    folder = shlex.quote(place.folder)
     return {
         "header": Markdown(to_yaml(card_metadata(release))),
         "dataset": release.dataset,
         "introduction": _introduction(release),
-        "load_snippet": _load_snippet(repo or f"./{folder}", default_config(release), release),
-        "load_note": _load_note(release, folder, repo),
+        "load_snippet": _load_snippet(release, place),
+        "load_note": _load_note(release, place),
         "configs": config_lines(release),
         "side_tables": side_tables(release),
         "column_tables": column_tables(release),
@@ -180,26 +203,28 @@ def _introduction(release: ReleaseFolder) -> Markdown:
     return Markdown(f"{first} {purpose}{yardstick if 'random' in splitters else ''}")
 
 
-def _load_snippet(name: str, config: str, release: ReleaseFolder) -> Markdown:
-    split = list(release.config(config)["splits"])[-1]
+def _load_snippet(release: ReleaseFolder, place: _Place) -> Markdown:
+    config = default_config(release)
+    name = place.repo or f"./{place.folder}"
     lines = [
         "from datasets import load_dataset",
         "",
         f"data = load_dataset({json.dumps(name, ensure_ascii=False)}, {json.dumps(config)})",
-        f"data[{json.dumps(split)}][0]",
+        f"data[{json.dumps(release.splits(config)[-1])}][0]",
     ]
     return markdown.fence("\n".join(lines), "python")
 
 
-def _load_note(release: ReleaseFolder, folder: str, repo: str | None) -> Markdown:
-    if repo is not None:
+def _load_note(release: ReleaseFolder, place: _Place) -> Markdown:
+    if place.repo is not None:
         return Markdown(
             'Any config of the table below will do; `revision="TAG"` gives rows that never change.'
         )
     return markdown.compose(
-        "{folder:code} is this folder. Where the dataset is published, use its Hub id instead and, for rows "
-        'that never change, `revision="TAG"`. Any config of the table below can stand in place of {config:code}.',
-        folder=f"./{folder}",
+        "{folder:code} is this folder. Where the dataset is published, use its Hub id instead and, for "
+        'rows that never change, `revision="TAG"`. Any config of the table below can stand in place of '
+        "{config:code}.",
+        folder=f"./{place.folder}",
         config=default_config(release),
     )
 

@@ -22,7 +22,10 @@ _LIKELIHOOD_SPLITS = """@inproceedings{godbole-jia-2023-likelihood-splits,
 
 @dataclass(frozen=True)
 class Citations:
-    """BibTeX of the source corpus and, where a config uses it, of the method; empty where there is none."""
+    """BibTeX entries and a reference, each empty where there is none.
+
+    `method` is empty, too, where `corpus` has the entry already.
+    """
 
     corpus: str
     method: str
@@ -31,10 +34,11 @@ class Citations:
 
 def citations(release: ReleaseFolder) -> Citations:
     """Entries for the corpus, and for likelihood splits where a config is one."""
+    corpus = (release.dataset.get("citation") or "").strip()
     likelihood = any(entry.get("splitter") == "likelihood" for entry in release.placed_configs.values())
     return Citations(
-        corpus=(release.dataset.get("citation") or "").strip(),
-        method=_LIKELIHOOD_SPLITS if likelihood else "",
+        corpus=corpus,
+        method=_LIKELIHOOD_SPLITS if likelihood and LIKELIHOOD_SPLITS_LINK not in corpus else "",
         # A link, not a bare address: the Hub makes its arXiv tag from it.
-        method_reference=link("arXiv:2210.06799", LIKELIHOOD_SPLITS_LINK),
+        method_reference=link("arXiv:2210.06799", LIKELIHOOD_SPLITS_LINK) if likelihood else Markdown(""),
     )

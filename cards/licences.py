@@ -26,8 +26,8 @@ HUB_LICENCES = frozenset(
 _REDISTRIBUTION = {
     "text": "The licence of the source allows redistribution; the rows of this release carry its text under "
     "the same terms.",
-    "ids_only": "The source does not allow its text to be redistributed. This release carries assignments, ids "
-    "and hashes only; `benchwright hydrate` joins them with your own copy of the source.",
+    "ids_only": "The source does not allow its text to be redistributed. This release carries assignments, "
+    "ids and hashes only; `benchwright hydrate` joins them with your own copy of the source.",
     "no": "The source may not be redistributed. Do not publish this folder.",
 }
 
@@ -44,6 +44,12 @@ def licence_fields(dataset: Mapping[str, Any]) -> dict[str, str]:
 def licence_paragraphs(dataset: Mapping[str, Any]) -> list[Markdown]:
     """The licence of the source, and what it means for the rows."""
     licence = dataset["licence"]
+    if licence.lower() == "unknown" and dataset["redistribute"] == "text":
+        return [
+            Markdown(
+                "No licence was stated for the source. Find out what it allows before you share the rows."
+            )
+        ]
     named = compose("{licence:code}", licence=licence)
     address = dataset.get("licence_link")
     terms = compose(" ({link})", link=link("terms", address)) if address else Markdown("")

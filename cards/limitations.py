@@ -40,8 +40,8 @@ def _sample(release: ReleaseFolder) -> Iterator[Markdown]:
 def _ids_only(release: ReleaseFolder) -> Iterator[Markdown]:
     if release.dataset["redistribute"] != "text":
         yield Markdown(
-            "The text of the source may not be redistributed, so the rows carry ids and hashes only; they are "
-            "of use together with your own copy of the source."
+            "The text of the source may not be redistributed, so the rows carry ids and hashes only; they "
+            "are of use together with your own copy of the source."
         )
 
 
@@ -58,8 +58,8 @@ def _small_evaluation(release: ReleaseFolder) -> Iterator[Markdown]:
     half = 100 * 1.96 * 0.5 / smallest**0.5
     splits = sum(len(names) for names in sizes.values())
     yield compose(
-        "{splits} fewer than {limit} rows; the smallest, {name:code}, has {rows}. There an accuracy near 50 "
-        "% has a 95 % interval of about ±{half} points: read the intervals, not the digits.",
+        "{splits} fewer than {limit} rows; the smallest, {name:code}, has {rows}. There an accuracy near "
+        "50 % has a 95 % interval of about ±{half} points: read the intervals, not the digits.",
         splits=plural(splits, "evaluation split has", "evaluation splits have"),
         limit=count(_WIDE_INTERVAL_ROWS),
         name=sizes[smallest][0],
@@ -76,9 +76,9 @@ def _language_model(release: ReleaseFolder) -> Iterator[Markdown]:
     models = {find(tables[name].get("provenance"), "model") for name in sorted(used) if name in tables}
     named = sorted(str(model) for model in models if model)
     yield compose(
-        "“Likely” means likely to {models}, not to people. The model may have seen the corpus when it was "
-        "trained, and another model would draw another line. A score sums over tokens, so long texts are less likely: "
-        "without length control, length is part of what is tested.",
+        "“Likely” means likely to {models}, not to people. The model may have seen the corpus when it "
+        "was trained, and another model would draw another line. A score sums over tokens, so long texts are "
+        "less likely: without length control, length is part of what is tested.",
         models=codes(named) if named else Markdown("one language model"),
     )
     yield Markdown(
@@ -114,8 +114,8 @@ def _known_findings(release: ReleaseFolder) -> Iterator[Markdown]:
     )
     if leaks:
         yield compose(
-            "Some inputs stand in train as well as in evaluation ({configs:codes}); they are listed under Audit "
-            "and were left where the placement rule put them.",
+            "Some inputs stand in train as well as in evaluation ({configs:codes}); they are listed under "
+            "Audit and were left where the placement rule put them.",
             configs=leaks,
         )
 

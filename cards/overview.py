@@ -40,7 +40,7 @@ _NOT_IN_EXAMPLES = frozenset({"content_id", "source_index", "source_split", "fol
 
 @dataclass(frozen=True)
 class ConfigLine:
-    """A line of the table of configs; `sizes` are rows of train, validation and test (None: no such split)."""
+    """A line of the table of configs; `sizes` are rows of train, validation, test (None: no such split)."""
 
     name: str
     summary: str

@@ -179,6 +179,8 @@ def _sentences(entry: Mapping[str, Any]) -> Iterator[Markdown]:
     yield from _label_rule(entry, parameters)
     yield from _atom_rule(entry, parameters)
     yield from _counts(entry)
+    if entry.get("unused"):
+        yield compose("{rows} in no split.", rows=plural(entry["unused"], "row is", "rows are"))
     for note in entry.get("notes") or ():
         yield _note(note)
     for left_out in entry.get("left_out") or ():

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..release import ReleaseFolder
-from .markdown import Markdown, compose, one_line
+from .markdown import Markdown, compose, one_line, shorten
 from .numbers import count, plural
 
 SHOWN_UIDS = 3
 SEVERITIES = ("error", "warning", "known", "info")
 
 _MAX_DEPTH = 6
+_VALUE_LIMIT = 200
+
+_UNSCORED = {"overlength": "too long for the model", "empty": "with nothing to score"}
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ def score_reports(release: ReleaseFolder) -> list[ScoreReport]:
     reports = []
     for name, entry in (release.manifest.get("scores") or {}).items():
         provenance = entry.get("provenance") or {}
-        unscored = tuple((reason, entry[reason]) for reason in ("overlength", "empty") if entry.get(reason))
+        unscored = tuple((words, entry[status]) for status, words in _UNSCORED.items() if entry.get(status))
         reports.append(
             ScoreReport(
                 name=name,
@@ -184,5 +187,7 @@ def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping) and value:
         for name, item in value.items():
             yield from _flatten(item, f"{prefix}.{name}" if prefix else str(name))
+    elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+        yield from _flatten({str(number): item for number, item in enumerate(value)}, prefix)
     elif value not in (None, {}, [], ""):
-        yield prefix, one_line(value)
+        yield prefix, shorten(one_line(value), _VALUE_LIMIT)

@@ -9,7 +9,7 @@ EXIT_INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit code (0 fine, 1 check failed, 2 user error, 3 internal, 130 interrupted)."""
+    """Run one command; returns the exit code: 0, 1 check failed, 2 user error, 3 internal, 130 interrupted."""
     from ..errors import BenchwrightError, redact
 
     try:
@@ -29,7 +29,9 @@ def main(arguments: list[str] | None = None) -> int:
         import traceback
 
         print(redact(traceback.format_exc()), file=sys.stderr, end="")
-        print(f"internal error: {type(error).__name__}; please report it with the lines above", file=sys.stderr)
+        print(
+            f"internal error: {type(error).__name__}; please report it with the lines above", file=sys.stderr
+        )
         return EXIT_INTERNAL
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 
 from .. import __version__
@@ -15,7 +15,7 @@ from ..errors import UsageError
 
 app = typer.Typer(
     name="benchwright",
-    help="Turn source corpora into challenge datasets, evaluate baselines on them and write Hub-ready releases.",
+    help="Turn corpora into challenge datasets, evaluate baselines on them and write Hub-ready releases.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -23,6 +23,9 @@ app = typer.Typer(
 )
 models_app = typer.Typer(help="Models that come in packages, without any hub.", no_args_is_help=True)
 app.add_typer(models_app, name="models")
+
+
+_INTERRUPTED = 130
 
 
 class Method(StrEnum):
@@ -45,17 +48,23 @@ Models = Annotated[
     list[str],
     typer.Option("--lm", help="Language model: `embedded`, a Hub id or a folder. Repeat to compare several."),
 ]
-Folds = Annotated[list[int], typer.Option("--k", help="Folds of the fine-tuned LM. Repeat to compare several.")]
+Folds = Annotated[
+    list[int], typer.Option("--k", help="Folds of the fine-tuned LM. Repeat to compare several.")
+]
 Recipe = Annotated[
     list[str] | None,
-    typer.Option("--recipe", metavar="FIELD=VALUE", help="Fine-tuning, e.g. max_steps=20 trainable_layers=6."),
+    typer.Option(
+        "--recipe", metavar="FIELD=VALUE", help="Fine-tuning, e.g. max_steps=20 trainable_layers=6."
+    ),
 ]
 Cache = Annotated[
-    Path | None, typer.Option(help="Folder of scores and models (BENCHWRIGHT_CACHE, else ~/.cache/benchwright).")
+    Path | None,
+    typer.Option(help="Folder of scores and models (BENCHWRIGHT_CACHE, else ~/.cache/benchwright)."),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, mps.")]
 StartToken = Annotated[
-    str | None, typer.Option(help="Start-of-text token, if the one chosen for the model is wrong (text or id).")
+    str | None,
+    typer.Option(help="Start-of-text token, if the one chosen for the model is wrong (text or id)."),
 ]
 Criterion = Annotated[str, typer.Option(help="log_likelihood, perplexity or length_perplexity.")]
 OnBadRow = Annotated[BadRows, typer.Option(help="Stop at bad rows, or leave them out and count them.")]
@@ -65,15 +74,16 @@ Release = Annotated[Path, typer.Argument(metavar="DIR", help="A release folder."
 def run(arguments: list[str] | None) -> int:
     """Parse and run; returns the exit code."""
     command = typer.main.get_command(app)
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        result = command.main(args=arguments, prog_name="benchwright", standalone_mode=False)
-    except click.exceptions.Abort:
+        result = command.main(args=arguments or ["--help"], prog_name="benchwright", standalone_mode=False)
+    except typer.Abort:
         raise KeyboardInterrupt from None
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
-    except click.ClickException as error:
-        error.show()
-        return 2
+    except typer.TyperException as mistake:
+        raise UsageError(f"{mistake.format_message()}; see benchwright --help") from None
+    # Typer turns an interrupt into the shell's code for it.
+    if result == _INTERRUPTED:
+        raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
 
 
@@ -94,9 +104,12 @@ def _main(
 
 @app.command()
 def build(
-    builder: Annotated[str, typer.Argument(help="spider, snli, boolq, or a plugin's name; see `benchwright list`.")],
+    builder: Annotated[
+        str, typer.Argument(help="spider, snli, boolq, or a plugin's name; see `benchwright list`.")
+    ],
     source: Annotated[
-        str, typer.Option(help="A folder in the published format, `sample`, `hub`, or `hub:ORG/NAME@REVISION`.")
+        str,
+        typer.Option(help="A folder in the published format, `sample`, `hub`, or `hub:ORG/NAME@REVISION`."),
     ],
     out: Annotated[Path, typer.Option(help="The release folder to make.")],
     configs: Annotated[
@@ -107,12 +120,16 @@ def build(
     method: Annotated[Method, typer.Option(help=Method.__doc__)] = Method.corrected,
     criterion: Criterion = "log_likelihood",
     length_buckets: Annotated[
-        int | None, typer.Option(help="Quantile buckets of -len splits; each length is one bucket if not given.")
+        int | None,
+        typer.Option(help="Quantile buckets of -len splits; each length is one bucket if not given."),
     ] = None,
-    prompt: Annotated[str | None, typer.Option(help="Prompt of the LM scores, where the builder has several.")] = None,
+    prompt: Annotated[
+        str | None, typer.Option(help="Prompt of the LM scores, where the builder has several.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of folds, roundings and divisions.")] = 42,
     scores: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Take the score tables from this release; no model is run.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Take the score tables from this release; no model is run."),
     ] = None,
     recipe: Recipe = None,
     keep_models: Annotated[bool, typer.Option(help="Keep the fine-tuned fold models in the cache.")] = False,
@@ -155,17 +172,23 @@ def build(
 
 @app.command()
 def split(
-    file: Annotated[str, typer.Argument(help="CSV, TSV, JSONL, JSON or parquet file, or a Hub id (ORG/NAME@REVISION).")],
+    file: Annotated[
+        str, typer.Argument(help="CSV, TSV, JSONL, JSON or parquet file, or a Hub id (ORG/NAME@REVISION).")
+    ],
     text: Annotated[str, typer.Option(help="Column whose likelihood or length counts.")],
     out: Annotated[Path, typer.Option(help="The release folder to make.")],
     by: Annotated[
         list[str],
-        typer.Option(help="random, length, likelihood, likelihood_len (with `_reverse` for the opposite); repeatable."),
+        typer.Option(
+            help="random, length, likelihood, likelihood_len (with `_reverse` for the opposite); repeatable."
+        ),
     ],
     context: Annotated[str | None, typer.Option(help="Column that the model reads before the text.")] = None,
     label: Annotated[str | None, typer.Option(help="Column of classes; their shares are kept.")] = None,
     group: Annotated[str | None, typer.Option(help="Column whose equal values stay on one side.")] = None,
-    id: Annotated[str | None, typer.Option(help="Column of unique ids; else rows are named by their content.")] = None,
+    id: Annotated[
+        str | None, typer.Option(help="Column of unique ids; else rows are named by their content.")
+    ] = None,
     validation: Annotated[float, typer.Option(help="Share of rows (below 1) or number of rows.")] = 0.1,
     test: Annotated[float, typer.Option(help="Share of rows (below 1) or number of rows.")] = 0.1,
     scorer: Annotated[str, typer.Option(help="prompt, or kfold (fine-tuned).")] = "prompt",
@@ -217,7 +240,9 @@ def split(
 def rebuild(
     release: Release,
     source: Annotated[str, typer.Option(help="Where the sources are; as for `build`.")],
-    out: Annotated[Path | None, typer.Option(help="Keep the rebuilt release here; else it is only compared.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Keep the rebuilt release here; else it is only compared.")
+    ] = None,
     overwrite: Overwrite = False,
     as_json: Json = False,
 ) -> int:
@@ -262,12 +287,19 @@ def evaluate(
     release: Release,
     configs: Annotated[str | None, typer.Option("--config", help="Comma-separated configs.")] = None,
     baselines: Annotated[str | None, typer.Option("--baseline", help="Comma-separated baselines.")] = None,
-    model: Annotated[str | None, typer.Option(help="Causal LM for zero-shot: `embedded`, a Hub id or a folder.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Causal LM for zero-shot: `embedded`, a Hub id or a folder.")
+    ] = None,
     model_revision: Annotated[str | None, typer.Option(help="Revision of a Hub model.")] = None,
     predictions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Score predictions made elsewhere: JSONL, CSV or TSV of uid, prediction.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Score predictions made elsewhere: JSONL, CSV or TSV of uid, prediction."
+        ),
     ] = None,
-    predictions_name: Annotated[str | None, typer.Option(help="What to call the system that made them.")] = None,
+    predictions_name: Annotated[
+        str | None, typer.Option(help="What to call the system that made them.")
+    ] = None,
     split: Annotated[str, typer.Option(help="Which split to evaluate on.")] = "test",
     seed: Annotated[int, typer.Option(help="Seed of baselines and intervals.")] = 0,
     limit: Annotated[int | None, typer.Option(help="Evaluate only that many rows.")] = None,

@@ -41,7 +41,9 @@ def print_build(release: ReleaseFolder, as_json: bool) -> int:
     manifest = release.manifest
     errors = manifest["audit"]["counts"]["error"]
     if as_json:
-        print_json({"release": str(release.path), "configs": _sizes(release), "audit": manifest["audit"]["counts"]})
+        print_json(
+            {"release": str(release.path), "configs": _sizes(release), "audit": manifest["audit"]["counts"]}
+        )
         return 1 if errors else 0
     source = manifest["source"]
     left = {**source["filtered"], **source["dropped"]}
@@ -50,11 +52,16 @@ def print_build(release: ReleaseFolder, as_json: bool) -> int:
     for note in source["notes"]:
         typer.echo(f"note: {note}")
     rows = [
-        [name + (" *" if entry["default"] else ""), *(entry["splits"].get(s, {}).get("rows", 0) for s in _SPLITS)]
+        [
+            name + (" *" if entry["default"] else ""),
+            *(entry["splits"].get(s, {}).get("rows", 0) for s in _SPLITS),
+        ]
         for name, entry in release.placed_configs.items()
     ]
     typer.echo(table(rows, ["config (* default)", *_SPLITS]))
-    counts = ", ".join(f"{count} {severity}" for severity, count in manifest["audit"]["counts"].items() if count)
+    counts = ", ".join(
+        f"{count} {severity}" for severity, count in manifest["audit"]["counts"].items() if count
+    )
     typer.echo(f"audit: {counts or 'nothing found'} (benchwright audit {release.path})")
     default = next(name for name, entry in release.configs.items() if entry["default"])
     typer.echo(f'written: {release.path}; load_dataset("{release.path}", "{default}")')
@@ -75,7 +82,9 @@ def print_differences(differences: Sequence[Difference], fine: str, as_json: boo
 def print_audit(report: AuditReport, as_json: bool) -> int:
     """Exit code 1 if a finding stops the release."""
     if as_json:
-        print_json({"findings": [finding.to_json() for finding in report.findings], "stops": bool(report.stopping)})
+        print_json(
+            {"findings": [finding.to_json() for finding in report.findings], "stops": bool(report.stopping)}
+        )
         return 1 if report.stopping else 0
     if not report.findings:
         typer.echo("nothing found")
@@ -140,7 +149,11 @@ def print_list(as_json: bool) -> None:
         return
     for name, specs in listed.items():
         typer.echo(f"{name}: {builders.get(name).info.pretty_name}")
-        typer.echo(table([[f"  {s.name}{' (by name)' if s.extra else ''}", s.summary] for s in specs], ["  config", ""]))
+        typer.echo(
+            table(
+                [[f"  {s.name}{' (by name)' if s.extra else ''}", s.summary] for s in specs], ["  config", ""]
+            )
+        )
     typer.echo(f"splitters: {', '.join(splitters)}")
     typer.echo(f"baselines: {', '.join(baselines)}")
 

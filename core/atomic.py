@@ -45,12 +45,19 @@ def write_text(path: Path, text: str) -> None:
 
 
 def replace_folder(staged: Path, target: Path) -> None:
-    """Move a finished folder to its place; a folder that stands there is removed after the move."""
+    """Move a finished folder to its place; a folder that stands there is removed after the move.
+
+    On an exception the old folder is put back.
+    """
     old = target.with_name(f".{target.name}.old")
     recover(target)
     if target.exists():
         target.rename(old)
-    staged.rename(target)
+    try:
+        staged.rename(target)
+    except BaseException:
+        recover(target)
+        raise
     shutil.rmtree(old, ignore_errors=True)
 
 

@@ -7,6 +7,7 @@ writer or on the width of string offsets. A split's content hash covers its row 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,7 +62,7 @@ def row_digests(table: pa.Table, labels: dict[str, list[str]] | None = None) -> 
         joined = b"".join(
             [
                 blake2b(data[begin:end], digest_size=DIGEST_SIZE, key=seed).digest()
-                for begin, end in zip(offsets, offsets[1:], strict=False)
+                for begin, end in itertools.pairwise(offsets)
             ]
         )
         digests[start : start + block.num_rows] = np.frombuffer(joined, dtype=np.uint8).reshape(

@@ -44,7 +44,14 @@ def show(label: str, total: int, unit: str) -> Iterator[Progress]:
 @contextmanager
 def _bar(label: str, total: int, unit: str) -> Iterator[Progress]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
     from rich.progress import Progress as RichProgress
     from rich.text import Text
 
@@ -53,7 +60,13 @@ def _bar(label: str, total: int, unit: str) -> Iterator[Progress]:
             speed = task.finished_speed or task.speed
             return Text(f"{speed:.0f} {unit}/s" if speed else f"- {unit}/s")
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeRemainingColumn(),
+    )
     with RichProgress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(label, total=total)
         yield lambda done: bar.advance(task, done)
@@ -71,6 +84,10 @@ def _lines(label: str, total: int, unit: str) -> Progress:
             last = now
             rate = finished / max(now - start, 1e-9)
             left = (total - finished) / rate if rate else 0.0
-            print(f"{label}: {finished}/{total} {unit}, {rate:.0f}/s, {left:.0f} s left", file=sys.stderr, flush=True)
+            print(
+                f"{label}: {finished}/{total} {unit}, {rate:.0f}/s, {left:.0f} s left",
+                file=sys.stderr,
+                flush=True,
+            )
 
     return report

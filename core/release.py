@@ -102,11 +102,11 @@ class ReleaseFolder:
 
     def table(self, config: str, split: str, columns: list[str] | None = None) -> pa.Table:
         """Rows of one split, in file order (source order)."""
-        return pa.concat_tables([_read_parquet(file, columns) for file in self.files(config, split)])
+        return pa.concat_tables([read_parquet(file, columns) for file in self.files(config, split)])
 
     def assignment(self, config: str) -> pa.Table:
         """uid, split, position, score, row_digest of every row of a placed config."""
-        return _read_parquet(self._inside(self.config(config)["assignment"]["file"]))
+        return read_parquet(self._inside(self.config(config)["assignment"]["file"]))
 
     def results(self) -> Iterator[dict[str, Any]]:
         """Every stored result, ordered by path."""
@@ -120,7 +120,8 @@ class ReleaseFolder:
         return self.path / parts
 
 
-def _read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
+def read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
+    """One parquet file of a release. Raises ReleaseError if it is missing or cannot be read."""
     try:
         return pq.read_table(path, columns=columns)
     except FileNotFoundError:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from .atomic import atomic_path
@@ -50,8 +49,7 @@ def dictionary_columns(table: pa.Table) -> list[str]:
     return [
         field.name
         for field in table.schema
-        if not pa.types.is_nested(field.type)
-        and 2 * pc.count_distinct(head.column(field.name), mode="all").as_py() <= head.num_rows
+        if not pa.types.is_nested(field.type) and 2 * len(head.column(field.name).unique()) <= head.num_rows
     ]
 
 

@@ -170,8 +170,8 @@ def _result(
     model = data.model.identity()["model"] if baseline.needs_model and data.model is not None else None
     hashed = settings_hash(baseline.name, settings, seed, limit, data.split)
     stored = read_result(release, result_file(data.config, baseline.name, model, hashed))
-    reusable = stored is not None and not force and not isinstance(baseline, ExternalPredictions)
-    if reusable and stale_reason(stored, release) is None:
+    again = force or isinstance(baseline, ExternalPredictions)
+    if stored is not None and not again and stale_reason(stored, release) is None:
         return stored
     with progress(f"{data.config} {baseline.name}", len(data.evaluation), "rows") as report:
         predictions = baseline.run(data, seed, report)

@@ -30,7 +30,7 @@ _CUES = ("Someone plays outside.", "A champion plays the final.", "Nobody plays 
 
 
 def nli_rows(first: int, count: int) -> list[dict[str, Any]]:
-    """Rows whose hypothesis gives the label away; every fifth has five annotator labels, four of them gold."""
+    """Rows whose hypothesis gives the label away; every fifth has five annotator labels, four being gold."""
     rows = []
     for number in range(first, first + count):
         label = number % 3

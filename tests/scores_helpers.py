@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from benchwright.eval.models import ChunkScores, ScoringPlan, TokenPairs
 
 END_OF_TEXT = "<|endoftext|>"
 
@@ -45,7 +50,8 @@ def tiny_gpt2(folder: Path, *, positions: int = 64, seed: int = 0) -> Path:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens([END_OF_TEXT])
-    config = {"vocab_size": 257, "n_positions": positions, "n_embd": 16, "n_layer": 1, "n_head": 2}
+    size = {"vocab_size": 257, "n_positions": positions, "n_embd": 16, "n_layer": 1, "n_head": 2}
+    config = {**size, "bos_token_id": 0, "eos_token_id": 0}
     rng = np.random.default_rng(seed)
     shapes = {
         name: tuple(values.shape) for name, values in GPT2LMHeadModel(GPT2Config(**config)).named_parameters()
@@ -82,3 +88,58 @@ QUESTIONS = [
     "Show the average price of all cars",
     "Is there a delegate?",
 ]
+
+
+class ByteModel:
+    """Stands for a CausalModel where only the cache matters: scores are a function of the bytes.
+
+    `scored` lists the chunks that it was asked to score, `environment_facts` what it says of its machine.
+    """
+
+    max_positions = 2048
+    supports_shared_prefixes = True
+
+    def __init__(self, **facts: object) -> None:
+        self.scored: list[int] = []
+        self.facts = facts
+        self.environment_facts: dict[str, object] = {"threads": 1, "versions": {"torch": "2.0"}}
+
+    def identity(self) -> dict[str, object]:
+        return {"model": "bytes", "revision": None, "weights_sha256": "sha256:00", **self.facts}
+
+    def environment(self) -> dict[str, object]:
+        return self.environment_facts
+
+    def encode_pairs(
+        self, contexts: Sequence[str], continuations: Sequence[str], *, start: str, end: bool
+    ) -> TokenPairs:
+        from benchwright.eval.models import TokenPairs
+
+        first = [0] if start == "always" else []
+        last = [0] if end else []
+        parts = zip(contexts, continuations, strict=True)
+        return TokenPairs.from_parts(
+            ([*first, *(byte + 1 for byte in a.encode())], [*(byte + 1 for byte in b.encode()), *last])
+            for a, b in parts
+        )
+
+    def score(self, plan: ScoringPlan, chunks: Iterable[int]) -> Iterator[ChunkScores]:
+        from benchwright.eval.models import ChunkScores
+
+        for chunk in chunks:
+            self.scored.append(chunk)
+            members = [member.sequence for member in plan.chunks[chunk].members]
+            pairs = [plan.sequences[member] for member in members]
+            repeats = np.array([len(plan.inputs[member]) for member in members])
+            values = np.array(
+                [-sum(i * token for i, token in enumerate(pair.continuation)) / 7 for pair in pairs]
+            )
+            tokens = np.array([len(pair.continuation) for pair in pairs], np.int32)
+            rows = np.concatenate([plan.inputs[member] for member in members])
+            yield ChunkScores(chunk, rows, np.repeat(values, repeats), np.repeat(tokens, repeats))
+
+
+def long_rows(count: int = 40) -> pa.Table:
+    """Rows of about 1,500 bytes, two of them equal: a plan of several chunks."""
+    texts = [f"{i % (count - 1):03} " + "lorem ipsum " * (100 + i % 30) for i in range(count)]
+    return question_rows(texts)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from eval_helpers import boolean_rows, nli_rows, sql_rows, write_release
 
-from benchwright.errors import SourceError, UsageError
+from benchwright.errors import BenchwrightWarning, SourceError, UsageError
 from benchwright.eval.baselines import EvaluationData, Predictions, baselines
 from benchwright.eval.baselines.human import Human
 from benchwright.eval.baselines.linear import LinearFullInput, LinearPartialInput, row_features
@@ -156,6 +156,21 @@ def test_a_label_that_is_none_stops_the_evaluation(tmp_path: Path) -> None:
     release = write_release(tmp_path / "r", {"random": {"test": rows}})
     with pytest.raises(SourceError, match=r"random/test, row 1, field 'label': no label of the task"):
         data(release)
+
+
+def test_an_input_that_is_null_stops_the_evaluation(tmp_path: Path) -> None:
+    rows = nli_rows(0, 3)
+    rows[2]["hypothesis"] = None
+    release = write_release(tmp_path / "r", {"random": {"test": rows}})
+    with pytest.raises(SourceError, match=r"random/test, row 2, field 'hypothesis': no text; rebuild"):
+        data(release)
+
+
+def test_a_linear_model_that_did_not_converge_says_so(nli: ReleaseFolder) -> None:
+    with pytest.warns(
+        BenchwrightWarning, match="linear_full_input on random: not converged after 1 iterations"
+    ):
+        LinearFullInput(max_iterations=1).run(data(nli), 0, silent)
 
 
 class WordOverlapModel:

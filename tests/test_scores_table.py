@@ -100,7 +100,11 @@ def _rewrite(path: Path, **columns: list[Any]) -> None:
         ("scores.parquet", lambda path: _rewrite(path, log_likelihood=[-12.0, None, -3.25]), "were changed"),
         ("scores.parquet", lambda path: _rewrite(path, content_id=["a", "b", "d"]), "were changed"),
         ("scores.parquet", lambda path: _rewrite(path, uid=["x", "x", "y"]), "uid stands twice, got 'x'"),
-        ("scores.parquet", lambda path: _rewrite(path, status=["ok", "bad", "ok"]), "row 1, .*status is none of"),
+        (
+            "scores.parquet",
+            lambda path: _rewrite(path, status=["ok", "bad", "ok"]),
+            "row 1, .*status is none of",
+        ),
         (
             "scores.parquet",
             lambda path: pq.write_table(pa.table({"uid": UIDS}), path),
@@ -158,7 +162,9 @@ def test_aligned_names_the_row_that_it_cannot_give() -> None:
         make().aligned(["toy:train:0", "toy:train:9", "toy:train:10"])
     with pytest.raises(SourceError, match=r"uid stands twice in the rows, got 'toy:dev:0'"):
         make().aligned(["toy:dev:0", "toy:train:0", "toy:dev:0"])
-    with pytest.raises(SourceError, match=r"not the one that was scored, got 'toy:train:1'.*score its rows again"):
+    with pytest.raises(
+        SourceError, match=r"not the one that was scored, got 'toy:train:1'.*score its rows again"
+    ):
         make().aligned(UIDS, ["a", "z", "c"])
 
 
@@ -189,10 +195,12 @@ def _release(folder: Path, scores: ScoreTable, **changes: Any) -> ReleaseFolder:
     (folder / "scores").mkdir(parents=True)
     file = "scores/lm_prompt-00000-of-00001.parquet"
     pq.write_table(scores.table, folder / file)
+    split = {"files": [file], "rows": scores.table.num_rows}
     manifest = {
         "format": 1,
+        "dataset": {},
         "scores": {"lm_prompt": {**scores.entry(), **changes}},
-        "configs": {"scores": {"kind": "scores", "splits": {"lm_prompt": {"files": [file]}}}},
+        "configs": {"scores": {"kind": "scores", "features": {}, "splits": {"lm_prompt": split}}},
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return ReleaseFolder(folder)

@@ -110,7 +110,9 @@ def test_class_numbers_count_the_phrases() -> None:
 @pytest.mark.parametrize("label", ["-", "Entailment", "neutral "])
 def test_a_label_without_a_phrase_is_never_read_as_neutral(label: str) -> None:
     rows = SNLI_ROWS.set_column(2, "label", pa.array(["neutral", label]))
-    with pytest.raises(SourceError, match=r"row 1, field 'label': label without a phrase, got .*entailment, neutral"):
+    with pytest.raises(
+        SourceError, match=r"row 1, field 'label': label without a phrase, got .*entailment, neutral"
+    ):
         SNLI_WITH_LABEL.render(rows)
 
 
@@ -184,7 +186,9 @@ def test_reference_strings_and_token_ids(oracle_folder: Path, tmp_path: Path) ->
 
     expected = json.loads((oracle_folder / "gpt2_scoring" / "expected.json").read_text())
     snli = expected["inputs"]["snli"]
-    rows = pa.table({name: [row[i] for row in snli] for i, name in enumerate(("premise", "hypothesis", "label"))})
+    rows = pa.table(
+        {name: [row[i] for row in snli] for i, name in enumerate(("premise", "hypothesis", "label"))}
+    )
     contexts, continuations = SNLI_WITH_LABEL.render(rows)
     strings = [tuple(pair) for pair in expected["demo_encoding"]["strings"]]
     assert list(zip(contexts, continuations, strict=True))[:3] == strings[:3]

@@ -17,7 +17,6 @@ from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
     HFValidationError,
-    LocalEntryNotFoundError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
     RevisionNotFoundError,
@@ -51,7 +50,7 @@ def download(
     """The data files of data set `repo` at `revision`: a commit, a tag or a branch (None: the newest commit).
 
     A tag or branch is resolved to its commit first, and only that commit is read and recorded. Without a
-    revision, that of `pin` counts; if the pin's commit is read, files that differ from its sha256 are refused.
+    revision, that of `pin` counts; where the pin's commit is read, files must have the sha256 of the pin.
 
     Raises SourceError for a data set or revision that does not exist, one that has no data files (only a
     loading script, say), and a Hub that does not answer; PrerequisiteError where a login is missing.
@@ -139,7 +138,7 @@ def _one_line_errors(place: str) -> Iterator[None]:
         ) from None
     except HfHubHTTPError as error:
         raise _refusal(place, getattr(error.response, "status_code", None)) from None
-    except (LocalEntryNotFoundError, OSError, *_transport_errors()) as error:
+    except (OSError, *_transport_errors()) as error:
         raise SourceError(
             f"the Hub does not answer ({type(error).__name__})",
             path=place,
@@ -154,7 +153,7 @@ def _refusal(place: str, status: int | None) -> Exception:
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:
-    """The base error of the HTTP library that the installed Hub client uses (requests until 0.x, then httpx)."""
+    """The base error of the HTTP library that the Hub client uses: it depends on the client's version."""
     return tuple(
         base for base in HfHubHTTPError.__mro__ if base.__name__ in ("HTTPError", "RequestException")
     )

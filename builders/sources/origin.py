@@ -28,7 +28,9 @@ def open_source(builder: Builder, source: str | Path) -> tuple[Path, Origin]:
         return _open_hub(builder, text.removeprefix(_HUB).removeprefix(":"))
     path = Path(source)
     if not path.exists():
-        raise SourceError("no such file or folder", path=path, fix="check --source, or use `sample` or `hub:ORG/NAME`")
+        raise SourceError(
+            "no such file or folder", path=path, fix="check --source, or use `sample` or `hub:ORG/NAME`"
+        )
     return path, Origin("folder")
 
 
@@ -40,5 +42,7 @@ def _open_hub(builder: Builder, place: str) -> tuple[Path, Origin]:
             )
         place = builder.pin.repo
     repo, _, revision = place.partition("@")
-    found = download(repo, revision or None, pin=builder.pin if builder.pin and builder.pin.repo == repo else None)
+    found = download(
+        repo, revision or None, pin=builder.pin if builder.pin and builder.pin.repo == repo else None
+    )
     return found.root, found.origin

@@ -1,7 +1,8 @@
 """Records of JSON, JSON Lines, tab-separated and parquet files, with their places and strict types.
 
-JSON Lines and tab-separated files are cut at `\\n` and nowhere else: U+2028, U+0085 and U+000B are text. A
-quotation mark in a tab-separated file is text too, and no spelling (`NA`, `null`, `None`) means a missing value.
+JSON Lines and tab-separated files are cut at `\\n` and nowhere else: U+2028, U+0085 and U+000B are text.
+A quotation mark in a tab-separated file is text too, and no spelling (`NA`, `null`, `None`) means a missing
+value.
 """
 
 from __future__ import annotations
@@ -150,18 +151,19 @@ class Records:
             content = text.strip(" \t\r\n")
             if not content:
                 continue
-            record = self._next(line, None)
             try:
                 fields = _decode_json(content)
             except (ValueError, RecursionError) as error:
                 if not text.endswith("\n"):
                     raise cut_short(self.file, line) from None
-                self._faults.bad(
-                    record.fault(f"not valid JSON ({_json_reason(error)})", fix="repair the line")
+                fault = self._next(line, {}).fault(
+                    f"not valid JSON ({_json_reason(error)})", fix="repair the line"
                 )
+                self._faults.bad(fault)
                 continue
+            record = self._next(line, fields)
             if isinstance(fields, dict):
-                yield record._replace(fields=fields)
+                yield record
             else:
                 self._faults.bad(
                     record.fault("not a JSON object", value=fields, fix="give one object per line")
@@ -206,7 +208,7 @@ class Records:
     def _parquet(self) -> Iterator[Record]:
         with self.file.open() as stream:
             try:
-                # A parquet file is read from its end, which compressed streams cannot do without starting over.
+                # A parquet file is read from its end; compressed streams can only start over.
                 source = pq.ParquetFile(io.BytesIO(stream.read()))
                 names = _class_names(source.schema_arrow)
                 for batch in source.iter_batches():
@@ -269,7 +271,7 @@ def read_json_list(file: InputFile) -> list[Any]:
 
 
 def cut_short(file: InputFile, line: int) -> SourceError:
-    """The fault of a JSON file that ends in the middle: an unknown number of rows is missing, so none is used."""
+    """The fault of a file that ends in the middle of JSON: nobody knows how many rows are missing."""
     return SourceError(
         "the file ends in the middle of a record",
         path=file.shown,

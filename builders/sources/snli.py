@@ -151,7 +151,9 @@ class _SplitReader:
     def _row_names(self, table: pa.Table) -> pa.ChunkedArray:
         """The last part of each row's uid: the pairID where unique, else the row."""
         pair_ids, rows = table.column("pair_id"), pc.cast(table.column("row"), pa.string())
-        counts = pc.value_counts(pa.chunked_array([*pair_ids.chunks, pa.array(self._other_pair_ids, pa.string())]))
+        counts = pc.value_counts(
+            pa.chunked_array([*pair_ids.chunks, pa.array(self._other_pair_ids, pa.string())])
+        )
         repeated = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
         usable = pc.and_(pc.is_valid(pair_ids), pc.invert(pc.is_in(pair_ids, value_set=repeated)))
         names = pc.if_else(usable, pair_ids, rows)
@@ -164,7 +166,9 @@ class _SplitReader:
             pa.array(values, PAIRS_SCHEMA.field(name).type)
             for name, values in zip(_Pair._fields, columns, strict=True)
         ]
-        self._blocks.append(pa.table([*arrays, pa.array(self._rows, pa.int64())], names=[*_Pair._fields, "row"]))
+        self._blocks.append(
+            pa.table([*arrays, pa.array(self._rows, pa.int64())], names=[*_Pair._fields, "row"])
+        )
         self._pairs, self._rows = [], []
 
 

@@ -72,7 +72,7 @@ def split_files(
         raise SourceError(
             "no file of a split found",
             path=folder.root,
-            fix=f"give a folder with files named after train, dev or test, in {', '.join(formats)}, plain or .gz",
+            fix=f"name files after train, dev or test, as {', '.join(formats)}, plain or .gz",
         )
     read = {file.name for files in chosen.values() for file in files}
     passed_over = sorted(file.name for files in found.values() for file in files if file.name not in read)

@@ -10,6 +10,7 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,36 +22,53 @@ import pyarrow.parquet as pq
 from ...errors import SourceError
 from ...faults import FaultLog
 from ..base import SourceFile
-from .files import InputFile
+from .files import InputFile, SourceFolder
 from .records import Record, Records, text_lines
 
-FORMATS = ("csv", "tsv", "jsonl", "ndjson", "json", "parquet")
+FORMATS = ("parquet", "jsonl", "ndjson", "csv", "tsv", "json")
 # The csv module stops at 131,072 characters a field by default; a document may be longer.
 _CSV_FIELD_LIMIT = 2**31 - 1
 _INT64 = range(-(2**63), 2**63)
 
 
 @dataclass(frozen=True)
-class TabularFile:
-    """The usable rows of one file, in file order, with the user's columns and nothing else.
+class TabularRows:
+    """The usable rows of one file or of several alike, in file order, with the user's columns alone.
 
-    `rows` (int64, shape (n,)) numbers the records of the file from 0, bad ones included; `lines` (int64)
-    holds the line that each record begins on, from 1, and is None for formats without lines. `file.rows`
-    counts every record met. `path` is what error messages show.
+    Arrays of shape (n,), int64: `parts` says which of `files` a row is from, `rows` numbers the records of
+    that file from 0, bad ones included, and `lines` is the line that the record begins on, from 1 (None
+    for formats without lines). `files` count every record met; `paths` is what error messages show.
     """
 
-    path: str
     table: pa.Table
-    file: SourceFile
+    files: tuple[SourceFile, ...]
+    paths: tuple[str, ...]
+    parts: np.ndarray
     rows: np.ndarray
     lines: np.ndarray | None
+
+    @property
+    def read(self) -> int:
+        """Number of records met, bad ones included."""
+        return sum(file.rows for file in self.files)
+
+    def record_numbers(self) -> np.ndarray:
+        """The number of each row among all records of all files, from 0: shape (n,), int64."""
+        counts = np.array([file.rows for file in self.files])
+        return (np.cumsum(counts) - counts)[self.parts] + self.rows
+
+    def place(self, index: int) -> str:
+        """Where row `index` of `table` stands, for messages about another row."""
+        file = f"{self.files[self.parts[index]].name}, " if len(self.files) > 1 else ""
+        line = "" if self.lines is None else f", line {self.lines[index]}"
+        return f"{file}row {self.rows[index]}{line}"
 
     def fault(self, index: int, reason: str, field: str, fix: str) -> SourceError:
         """A SourceError about one cell of row `index` of `table`, with its value."""
         value = self.table.column(field)[index].as_py()
         return SourceError(
             reason,
-            path=self.path,
+            path=self.paths[self.parts[index]],
             row=int(self.rows[index]),
             line=None if self.lines is None else int(self.lines[index]),
             field=field,
@@ -59,13 +77,18 @@ class TabularFile:
             fix=fix,
         )
 
-    def filter(self, keep: np.ndarray) -> TabularFile:
+    def filter(self, keep: np.ndarray) -> TabularRows:
         """The rows where the boolean array `keep` holds."""
-        lines = None if self.lines is None else self.lines[keep]
-        return replace(self, table=self.table.filter(pa.array(keep)), rows=self.rows[keep], lines=lines)
+        return replace(
+            self,
+            table=self.table.filter(pa.array(keep)),
+            parts=self.parts[keep],
+            rows=self.rows[keep],
+            lines=None if self.lines is None else self.lines[keep],
+        )
 
 
-def read_table(path: Path, faults: FaultLog) -> TabularFile:
+def read_table(path: Path, faults: FaultLog) -> TabularRows:
     """Read one .csv, .tsv, .jsonl, .ndjson or .json file, plain or gzip-compressed, or a .parquet file.
 
     All records must have the columns of the header or, in JSON, of the first object; values of one column
@@ -77,28 +100,91 @@ def read_table(path: Path, faults: FaultLog) -> TabularFile:
     empty, not UTF-8, cut short, without a usable row, with a column name that is missing or stands twice,
     or with a column type that a release cannot hold.
     """
-    file = InputFile(path, path.name)
     if path.is_dir():
         raise SourceError("is a folder", path=path, fix="give one file")
-    if file.format not in FORMATS or (file.format == "parquet" and file.plain_name != file.name):
-        known = ", ".join(f".{name}" for name in FORMATS)
-        raise SourceError(
-            "unknown format",
-            path=path,
-            value=path.name,
-            fix=f"give one of {known}; all but parquet may be .gz",
-        )
-    if file.format == "parquet":
-        table, rows, lines, read = _read_parquet(file)
-    else:
-        table, rows, lines, read = _read_records(file, faults)
-    if not table.num_rows:
+    return read_tables([InputFile(path, path.name)], faults)
+
+
+def read_tables(files: Sequence[InputFile], faults: FaultLog) -> TabularRows:
+    """Read the parts of one table, as `read_table` does. Raises SourceError if their columns differ too."""
+    parts = [_read_part(file, faults) for file in files]
+    filled = [part for part in parts if part.table.num_rows]
+    if not filled:
         faults.finish()
-        raise SourceError("no usable row", path=path, fix="give a file with at least one good row")
-    return TabularFile(file.shown, _plain_types(table, file), file.describe(read), rows, lines)
+        raise SourceError("no usable row", path=files[0].shown, fix="give a file with at least one good row")
+    for part in filled[1:]:
+        _require_alike(filled[0], part)
+    numbers = [np.full(len(part.rows), number, np.int64) for number, part in enumerate(parts)]
+    lines = [part.lines for part in filled if part.lines is not None]
+    return TabularRows(
+        table=pa.concat_tables([part.table for part in filled], promote_options="permissive"),
+        files=tuple(part.file.describe(part.read) for part in parts),
+        paths=tuple(part.file.shown for part in parts),
+        parts=np.concatenate(numbers),
+        rows=np.concatenate([part.rows for part in parts]),
+        lines=np.concatenate(lines) if len(lines) == len(filled) else None,
+    )
 
 
-def _read_records(file: InputFile, faults: FaultLog) -> tuple[pa.Table, np.ndarray, np.ndarray | None, int]:
+def table_files(folder: Path, pattern: str | None = None) -> list[InputFile]:
+    """The parts of the one table in a folder: all files of the first of parquet, JSON Lines, CSV, ... there.
+
+    With `pattern` (`data/train-*.parquet`), the files whose name below the folder matches. Raises
+    SourceError if there is none.
+    """
+    known = [file for file in SourceFolder(folder).files if file.format in FORMATS]
+    if pattern is not None:
+        found = [file for file in known if fnmatchcase(file.name, pattern)]
+    else:
+        formats = {file.format for file in known}
+        chosen = next((name for name in FORMATS if name in formats), None)
+        found = [file for file in known if file.format == chosen]
+    if not found:
+        names = ", ".join(file.name for file in known[:5]) or "none"
+        raise SourceError(
+            "no table file of that name", path=folder, value=pattern, fix=f"table files are: {names}"
+        )
+    return sorted(found, key=lambda file: file.name)
+
+
+class _Part(NamedTuple):
+    """One file's usable rows; `read` counts its records."""
+
+    file: InputFile
+    table: pa.Table
+    rows: np.ndarray
+    lines: np.ndarray | None
+    read: int
+
+
+def _read_part(file: InputFile, faults: FaultLog) -> _Part:
+    compressed = file.plain_name != file.name
+    if file.format not in FORMATS or (file.format == "parquet" and compressed):
+        known = ", ".join(f".{name}" for name in FORMATS)
+        fix = f"give one of {known}; all but parquet may be .gz"
+        raise SourceError("unknown format", path=file.shown, value=file.name, fix=fix)
+    part = _read_parquet(file) if file.format == "parquet" else _read_records(file, faults)
+    return part._replace(table=_plain_types(part.table, file))
+
+
+def _require_alike(first: _Part, other: _Part) -> None:
+    """Raise SourceError unless two parts have the same columns, and classes by the same names if any."""
+    fix = "name the files of one table with a pattern, or give one file"
+    if set(first.table.column_names) != set(other.table.column_names):
+        raise SourceError(f"columns differ from those of {first.file.name}", path=other.file.shown, fix=fix)
+    for name in first.table.column_names:
+        kinds = first.table.schema.field(name).type, other.table.schema.field(name).type
+        if kinds[0] != kinds[1] and not all(
+            pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds
+        ):
+            reason = f"type {kinds[1]} differs from {kinds[0]} in {first.file.name}"
+            raise SourceError(reason, path=other.file.shown, field=name, fix=fix)
+    noted = [(part.table.schema.metadata or {}).get(b"huggingface") for part in (first, other)]
+    if noted[0] != noted[1]:
+        raise SourceError(f"features differ from those of {first.file.name}", path=other.file.shown, fix=fix)
+
+
+def _read_records(file: InputFile, faults: FaultLog) -> _Part:
     columns = _Columns(file)
     if file.format == "csv":
         with _long_csv_fields():
@@ -113,7 +199,7 @@ def _read_records(file: InputFile, faults: FaultLog) -> tuple[pa.Table, np.ndarr
             columns.add(record, faults)
         read = records.rows
     lines = np.array(columns.lines, dtype=np.int64) if None not in columns.lines else None
-    return columns.table(), np.array(columns.rows, dtype=np.int64), lines, read
+    return _Part(file, columns.table(), np.array(columns.rows, dtype=np.int64), lines, read)
 
 
 class _Columns:
@@ -264,7 +350,7 @@ def _long_csv_fields() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _read_parquet(file: InputFile) -> tuple[pa.Table, np.ndarray, None, int]:
+def _read_parquet(file: InputFile) -> _Part:
     with file.open() as stream:
         if not stream.peek(1):
             raise SourceError("the file is empty", path=file.shown, fix="copy or download the file again")
@@ -276,7 +362,7 @@ def _read_parquet(file: InputFile) -> tuple[pa.Table, np.ndarray, None, int]:
                 "not a parquet file, or damaged", path=file.shown, fix="copy or download it again"
             ) from None
     _check_names(table.column_names, file.shown)
-    return table, np.arange(table.num_rows, dtype=np.int64), None, table.num_rows
+    return _Part(file, table, np.arange(table.num_rows, dtype=np.int64), None, table.num_rows)
 
 
 def _check_names(names: Sequence[str], path: str) -> None:

@@ -52,8 +52,12 @@ class Rows:
         """Rows of a table with uid, the task's columns and `extra`.
 
         `class_names` are the label names of an integer target column; None for boolean and text targets.
-        Raises SourceError, with `place` and the row, for a target that is null or no label of the task.
+        Raises SourceError, with `place` and row, for a null and for a target that is no label of the task.
         """
+        for name in ("uid", *task.inputs):
+            if table.column(name).null_count:
+                row = table.column(name).is_null().to_pylist().index(True)
+                raise SourceError("no text", path=place, row=row, field=name, fix="rebuild the release")
         return cls(
             uids=table.column("uid").to_pylist(),
             inputs={name: table.column(name).to_pylist() for name in task.inputs},
@@ -182,7 +186,7 @@ class Baseline(ABC):
 
     def settings(self, data: EvaluationData) -> dict[str, Any]:
         """Everything that the predictions depend on, besides rows and seed; JSON-able."""
-        fields = asdict(self) if is_dataclass(self) else {}
+        fields: dict[str, Any] = asdict(self) if is_dataclass(self) else {}
         return {"version": self.version, **fields}
 
     @abstractmethod

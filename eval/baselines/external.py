@@ -123,14 +123,7 @@ def _json_lines(path: Path) -> Iterator[_Record]:
 
 def _separated(path: Path) -> Iterator[_Record]:
     text = path.read_bytes().decode("utf-8-sig")
-    tabs = path.suffix.lower() == ".tsv"
-    if tabs:
-        # TSV has no quoting: a lone quotation mark is a character like any other.
-        rows = (
-            (line, row.rstrip("\r").split("\t")) for line, row in enumerate(text.split("\n"), start=1) if row
-        )
-    else:
-        rows = _csv_rows(path, text)
+    rows = _tsv_rows(text) if path.suffix.lower() == ".tsv" else _csv_rows(path, text)
     _, header = next(rows, (1, []))
     absent = [name for name in FIELDS if name not in header]
     if absent:
@@ -141,6 +134,13 @@ def _separated(path: Path) -> Iterator[_Record]:
             reason = f"{len(row)} fields under {len(header)} columns"
             raise SourceError(reason, path=path, line=line, value=row, fix="give every row all columns")
         yield _Record(line, dict(zip(header, row, strict=True)))
+
+
+def _tsv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    # TSV has no quoting: a lone quotation mark is a character like any other.
+    for line, row in enumerate(text.split("\n"), start=1):
+        if row.rstrip("\r"):
+            yield line, row.rstrip("\r").split("\t")
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:

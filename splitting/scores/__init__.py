@@ -14,12 +14,10 @@ if TYPE_CHECKING:
         ScoreComparison,
         check_cut,
         compare_scores,
-        score_correlation,
-        shared_evaluation_rows,
     )
     from .kfold import draw_folds, score_with_folds
     from .prompt import score_with_prompt
-    from .rows import ProgressFactory, ScoringOptions, quiet
+    from .rows import ScoringOptions
     from .table import EMPTY, OK, OVERLENGTH, STATUSES, ScoreTable, score_identity
     from .templates import (
         BOOLQ,
@@ -46,7 +44,6 @@ __all__ = [
     "SPIDER_TRAINING",
     "STATUSES",
     "CutCheck",
-    "ProgressFactory",
     "PromptTemplate",
     "ScoreComparison",
     "ScoreTable",
@@ -54,12 +51,9 @@ __all__ = [
     "check_cut",
     "compare_scores",
     "draw_folds",
-    "quiet",
-    "score_correlation",
     "score_identity",
     "score_with_folds",
     "score_with_prompt",
-    "shared_evaluation_rows",
     "user_template",
 ]
 
@@ -69,12 +63,10 @@ _MODULES = {
         "ScoreComparison",
         "check_cut",
         "compare_scores",
-        "score_correlation",
-        "shared_evaluation_rows",
     ),
     "kfold": ("draw_folds", "score_with_folds"),
     "prompt": ("score_with_prompt",),
-    "rows": ("ProgressFactory", "ScoringOptions", "quiet"),
+    "rows": ("ScoringOptions",),
     "table": ("EMPTY", "OK", "OVERLENGTH", "STATUSES", "ScoreTable", "score_identity"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}

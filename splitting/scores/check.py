@@ -1,4 +1,4 @@
-"""Comparing scores: published against rescored, and the effect of the model and of k on a split.
+"""Comparing two scorings of the same rows, say the published one and one made on another machine.
 
 Pure functions over arrays. Scores are log-likelihoods of shape (rows,), NaN where a row has none; sides are
 those of `benchwright.splitting`: 0 train, 1 validation, 2 test, -1 unused.
@@ -33,7 +33,7 @@ class ScoreComparison:
 
     `compared` rows have a score in both; `only_one` are the rows (int64) that have one in one of them.
     `largest_difference` is in nats, at row `largest_at` (-1 if nothing was compared). `changed_ranks` are
-    the rows (int64) whose rank, most likely first and ties in row order, differs.
+    the rows (int64) whose rank, most likely first and ties in the order of the rows, differs.
     """
 
     compared: int
@@ -41,7 +41,6 @@ class ScoreComparison:
     largest_difference: float
     largest_at: int
     changed_ranks: np.ndarray
-    correlation: float
     cut: CutCheck | None
 
     def within(self, tolerance: float = 1e-3) -> bool:
@@ -70,7 +69,6 @@ def compare_scores(
         largest_difference=float(difference[largest]) if len(both) else 0.0,
         largest_at=int(both[largest]) if len(both) else -1,
         changed_ranks=both[_ranks(published[both]) != _ranks(rescored[both])],
-        correlation=score_correlation(published, rescored),
         cut=None if side is None else check_cut(published, rescored, side, strata),
     )
 
@@ -94,7 +92,7 @@ def check_cut(
         if strata is None
         else np.unique(strata[usable], return_inverse=True)[1]
     )
-    sign = _direction(published[usable], side[usable])
+    sign = _direction(published[usable], side[usable], groups)
     flipped, margin = [], math.inf
     for group in np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1]):
         members = usable[group]
@@ -109,41 +107,18 @@ def check_cut(
     return CutCheck(rows, margin if math.isfinite(margin) else math.nan)
 
 
-def score_correlation(first: np.ndarray, second: np.ndarray) -> float:
-    """Pearson correlation over the rows that have both scores (section 4.4); NaN if it is undefined."""
-    _require_same_length(first, second)
-    both = ~np.isnan(first) & ~np.isnan(second)
-    x, y = (values[both].astype(np.float64) for values in (first, second))
-    if len(x) < 2:
-        return math.nan
-    x, y = x - x.mean(), y - y.mean()
-    spread = math.sqrt(float(x @ x) * float(y @ y))
-    return float(x @ y) / spread if spread else math.nan
-
-
-def shared_evaluation_rows(first: np.ndarray, second: np.ndarray) -> float:
-    """Share of the evaluation rows of split `first` that `second` evaluates on, too (Tables 11, 12).
-
-    Arguments are sides. NaN if `first` has no evaluation rows.
-    """
-    _require_same_length(first, second)
-    in_first, in_second = first > TRAIN, second > TRAIN
-    held_out = int(in_first.sum())
-    return int((in_first & in_second).sum()) / held_out if held_out else math.nan
-
-
 def _ranks(scores: np.ndarray) -> np.ndarray:
     ranks = np.empty(len(scores), dtype=np.int64)
     ranks[np.argsort(-scores, kind="stable")] = np.arange(len(scores))
     return ranks
 
 
-def _direction(scores: np.ndarray, side: np.ndarray) -> int:
-    """1 where the more likely rows train, -1 in a reverse split."""
-    trains = side == TRAIN
-    if trains.all() or not trains.any():
+def _direction(scores: np.ndarray, side: np.ndarray, groups: np.ndarray) -> int:
+    """1 where the more likely rows of the strata train, -1 in a reverse split."""
+    if not len(scores):
         return 1
-    return 1 if scores[trains].mean() >= scores[~trains].mean() else -1
+    means = np.bincount(groups, weights=scores) / np.bincount(groups)
+    return 1 if (scores - means[groups])[side == TRAIN].sum() >= 0 else -1
 
 
 def _require_same_length(first: np.ndarray, second: np.ndarray) -> None:

@@ -18,11 +18,11 @@ import pyarrow as pa
 
 from ...atomic import replace_folder, write_text
 from ...errors import UsageError
+from ...progress import Stage, no_progress
 from .cache import SCORE, Workspace, open_workspace, warn
 from .rows import (
     DEFAULT_OPTIONS,
     EncodedRows,
-    ProgressFactory,
     ScoringOptions,
     check_rows,
     count_statuses,
@@ -33,7 +33,6 @@ from .rows import (
     make_plan,
     make_table,
     model_key,
-    quiet,
     run_plan,
     spread,
 )
@@ -74,7 +73,7 @@ def score_with_folds(
     cache: Path,
     options: ScoringOptions = DEFAULT_OPTIONS,
     keep_models: bool = False,
-    progress: ProgressFactory = quiet,
+    progress: Stage = no_progress,
 ) -> ScoreTable:
     """Score every row with a model fine-tuned on the folds that do not hold it.
 
@@ -136,7 +135,7 @@ class _FoldWork:
     scored: EncodedRows
     training: EncodedRows
     folds: list[np.ndarray]
-    progress: ProgressFactory
+    progress: Stage
 
     def run(self, workspace: Workspace) -> tuple[np.ndarray, dict[str, Any]]:
         """Scores (SCORE) of all encoded rows, and the facts about the models that made them."""

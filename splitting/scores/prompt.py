@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from ...progress import Stage, no_progress
 from .cache import open_workspace
 from .rows import (
     DEFAULT_OPTIONS,
-    ProgressFactory,
     ScoringOptions,
     check_rows,
     count_statuses,
@@ -21,7 +21,6 @@ from .rows import (
     make_plan,
     make_table,
     model_key,
-    quiet,
     run_plan,
     spread,
 )
@@ -40,7 +39,7 @@ def score_with_prompt(
     revision: str | None = None,
     cache: Path,
     options: ScoringOptions = DEFAULT_OPTIONS,
-    progress: ProgressFactory = quiet,
+    progress: Stage = no_progress,
 ) -> ScoreTable:
     """Score every row with a language model.
 

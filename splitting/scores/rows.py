@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import pyarrow.compute as pc
 
 from ...errors import SourceError, UsageError
 from ...hashing import sha256_text
-from ...progress import Progress, silent
+from ...progress import Stage
 from .cache import SCORE, Workspace, read_scores, write_scores
 from .table import EMPTY, OK, OVERLENGTH, SCHEMA, STATUSES
 from .templates import PromptTemplate
@@ -24,14 +23,6 @@ if TYPE_CHECKING:
 
 ROW_COLUMNS = ("uid", "content_id", "length", "source_index")
 """What scorers need of every row besides the columns of the template."""
-
-ProgressFactory = Callable[[str, int, str], AbstractContextManager[Progress]]
-"""Opens a progress display from a label, a total and a unit: `benchwright.progress.show` or `quiet`."""
-
-
-def quiet(label: str, total: int, unit: str) -> AbstractContextManager[Progress]:
-    """A progress display that shows nothing."""
-    return nullcontext(silent)
 
 
 @dataclass(frozen=True)
@@ -145,7 +136,7 @@ def digest_rows(encoded: EncodedRows) -> str:
 
 
 def run_plan(
-    model: CausalModel, plan: ScoringPlan, workspace: Workspace, label: str, progress: ProgressFactory
+    model: CausalModel, plan: ScoringPlan, workspace: Workspace, label: str, progress: Stage
 ) -> np.ndarray:
     """Score what the workspace does not hold yet, chunk by chunk; the scores (SCORE) of all distinct pairs.
 

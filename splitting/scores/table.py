@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from ...atomic import recover, replace_folder, write_text
 from ...errors import ReleaseError, SourceError
 from ...features import SCORE_COLUMNS, SCORES
-from ...hashing import canonical_json, content_hash, row_digests, sha256_text
+from ...hashing import canonical_json, columns_hash, content_hash, row_digests, sha256_text
 from ...release import ReleaseFolder
 from ...tables import write_parquet
 
@@ -75,7 +75,7 @@ class ScoreTable:
     @property
     def scores_hash(self) -> str:
         """Hash of the score columns, in order."""
-        return content_hash(row_digests(self.table.select(list(SCORE_COLUMNS))))
+        return columns_hash(self.table.select(list(SCORE_COLUMNS)))
 
     def entry(self) -> dict[str, Any]:
         """What a release's manifest says about the table, under `scores`."""
@@ -93,16 +93,14 @@ class ScoreTable:
             "scores_hash": self.scores_hash,
         }
 
-    def aligned(
+    def select(
         self, uids: pa.Array | Sequence[str], content_ids: pa.Array | Sequence[str] | None = None
-    ) -> Scores:
-        """The scores of the rows `uids`, in that order; NaN and 0 tokens where a row has no score.
+    ) -> ScoreTable:
+        """The table of the rows `uids`, in that order.
 
         With `content_ids`, the inputs must be those that were scored. Raises SourceError for a uid that the
         table lacks, that is asked for twice, or whose input differs.
         """
-        from ..base import Scores
-
         wanted = pa.array(uids, pa.string()) if not isinstance(uids, pa.Array | pa.ChunkedArray) else uids
         repeated = _first_duplicate(wanted)
         if repeated is not None:
@@ -121,12 +119,24 @@ class ScoreTable:
         found = self.table.take(positions)
         if content_ids is not None:
             _require_same_inputs(found, list(pa.array(content_ids, pa.string()).to_pylist()))
+        return ScoreTable(found, self.provenance, self.identity)
+
+    def scores(self) -> Scores:
+        """The scores as splitters read them; NaN and 0 tokens where a row has no score."""
+        from ..base import Scores
+
         return Scores(
-            log_likelihood=pc.fill_null(found.column("log_likelihood"), math.nan)
+            log_likelihood=pc.fill_null(self.table.column("log_likelihood"), math.nan)
             .to_numpy()
             .astype(np.float32),
-            num_tokens=pc.fill_null(found.column("lm_num_tokens"), 0).to_numpy().astype(np.int32),
+            num_tokens=pc.fill_null(self.table.column("lm_num_tokens"), 0).to_numpy().astype(np.int32),
         )
+
+    def aligned(
+        self, uids: pa.Array | Sequence[str], content_ids: pa.Array | Sequence[str] | None = None
+    ) -> Scores:
+        """The scores of the rows `uids`, in that order. Raises as `select` does."""
+        return self.select(uids, content_ids).scores()
 
     def save(self, folder: Path) -> None:
         """Write `scores.parquet` and `provenance.json`, both or none.
