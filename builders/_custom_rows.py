@@ -131,9 +131,7 @@ def typed(source: TabularRows, columns: Columns) -> tuple[pa.Table, Features]:
     declared = _declared_classes(source.table.schema)
     table = source.table.replace_schema_metadata(None)
     features = Features.from_arrow_schema(table.schema)
-    features.update(
-        {name: kind for name, kind in declared.items() if pa.types.is_integer(table.schema.field(name).type)}
-    )
+    features.update({name: kind for name, kind in declared.items() if _all_named(table.column(name), kind)})
     if columns.label is not None:
         column, feature = _classes(source, columns.label, features[columns.label])
         position = table.column_names.index(columns.label)
@@ -267,7 +265,7 @@ def _components(inputs: np.ndarray, values: np.ndarray) -> np.ndarray:
 def placement_notes(table: pa.Table, columns: Columns) -> tuple[str, ...]:
     """What a reader of the splits should know about what stays together."""
     counts = np.bincount(_codes(table.column("content_id")))
-    notes = ["Rows are placed in the order of their uids: the order of the file decides nothing."]
+    notes = ["Rows are placed in the order of their uids, not in that of the file."]
     repeated = counts[counts > 1]
     if len(repeated):
         notes.append(

@@ -335,7 +335,7 @@ def _label_sets(name: str, rows: AuditRows, side: np.ndarray) -> list[Finding]:
                 members = np.flatnonzero(
                     (side == SPLITS.index(where)) & np.isin(rows.targets, sorted(labels))
                 )
-                names = ", ".join(repr(rows.target_names[label]) for label in sorted(labels))
+                names = ", ".join(sorted(repr(rows.target_names[label]) for label in labels))
                 findings.append(
                     _finding("label_set", severity, name, ("train", split), rows, members, f"{text}: {names}")  # type: ignore[arg-type]
                 )

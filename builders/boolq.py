@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from datasets import Features, Value
+from datasets import Value
 
 from ..faults import FaultLog
 from ..features import family
@@ -59,7 +59,7 @@ class BoolQBuilder(Builder):
         tags=("yes-no-questions", "long-tail", "likelihood-splits"),
     )
     task = BOOLEAN_QUESTION
-    features: Features = family(
+    features = family(
         {
             "question": Value("string"),
             "passage": Value("string"),

@@ -2,7 +2,8 @@
 
 Two rules differ from those of published benchmarks. Rows of equal input stay on one side, so that no split
 leaks; a row that repeats on two sides would be an error of the audit. And rows are placed in the order of
-their uids, which come from an id column or from the content: the order of the file decides nothing.
+their uids, which come from an id column or from the content, so that a shuffled file gives the same split.
+(Only the folds of fine-tuned models are drawn over rows in file order.)
 """
 
 from __future__ import annotations
@@ -31,9 +32,16 @@ from .base import Builder, BuildOptions, ConfigSpec, DatasetInfo, Origin, Source
 from .likelihood import LikelihoodBenchmark
 from .sources.tabular import read_table, read_tables, table_files
 
-RULES = ("random", "length", "likelihood", "likelihood_len", "likelihood_reverse", "likelihood_len_reverse")
-"""What rows can be divided by. `likelihood_len` keeps the distribution of lengths; the reverse of a rule
-trains on the unlikely rows."""
+RULES = {
+    "random": "at random",
+    "length": "by length",
+    "likelihood": "by likelihood",
+    "likelihood_len": "by likelihood among texts of one length",
+    "likelihood_reverse": "by likelihood in reverse",
+    "likelihood_len_reverse": "by likelihood in reverse among texts of one length",
+}
+"""What rows can be divided by, in words. Likelihood rules train on the likely rows, their reverses on the
+unlikely ones; `_len` keeps the distribution of lengths."""
 
 _RANDOM_SEEDS = tuple(DEFAULT_SEED + number for number in range(3))
 
@@ -129,14 +137,14 @@ def custom_builder(
     """
     for rule in by:
         if rule not in RULES:
-            raise UsageError(f"rows cannot be divided by {rule!r}; {closest(rule, RULES)}")
+            raise UsageError(f"rows cannot be divided by {rule!r}; {closest(rule, list(RULES))}")
     if not by:
         raise UsageError(f"nothing to divide rows by; give one of {', '.join(RULES)}")
     if scorer not in ("prompt", "kfold"):
         raise UsageError(f"scorer is {show(scorer)}; give prompt or kfold")
     info = DatasetInfo(
         pretty_name=name,
-        summary=f"{name}, divided into train, validation and test by {_listed(by)}.",
+        summary=f"{name}, divided into train, validation and test {_listed(by)}.",
         licence=licence,
         licence_link="",
         redistribute=redistribute,
@@ -293,5 +301,5 @@ def _task(columns: Columns, features: Features) -> Task:
 
 
 def _listed(rules: Sequence[str]) -> str:
-    words = [rule.replace("_len", " at equal length").replace("_reverse", ", reversed") for rule in rules]
+    words = [RULES[rule] for rule in rules]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from ..errors import ReleaseError, redact, show
 from ..features import SCORE_COLUMNS, SCORES, class_names, payload_columns
 from ..hashing import canonical_json, columns_hash, content_hash, digest_column, row_digests, sha256_text
 from ..release import FORMAT, MANIFEST, ReleaseFolder
-from ..splitting.base import SIDES, Assignment
+from ..splitting.base import SIDES, Assignment, Note
 from ..tables import SHARD_BYTES, conform, write_parquet
 from ..tasks import Task
 from ._staging import Staging, check_target, writing
@@ -111,6 +112,21 @@ class _PlacedRows:
     placed_by: pa.Array
     score: np.ndarray
 
+    @classmethod
+    def of(
+        cls, rows: SourceRows, assignment: Assignment, scores: pa.Table | None, columns: pa.Table | None
+    ) -> _PlacedRows:
+        payload, digests = (rows.table, rows.digests) if columns is None else rows.with_columns(columns)
+        return cls(
+            payload=payload,
+            digests=digests,
+            scores=_score_columns(scores, rows),
+            side=assignment.side[rows.order],
+            position=assignment.position[rows.order],
+            placed_by=pa.array(assignment.placed_by[rows.order], pa.string()),
+            score=assignment.score[rows.order],
+        )
+
     def take(self, rows: np.ndarray, schema: pa.Schema) -> pa.Table:
         index = pa.array(rows)
         columns = {"placed_by": self.placed_by.take(index)}
@@ -181,16 +197,7 @@ class ReleaseWriter:
         order. Rows stand in source order within each split. A split without rows is left out, and the
         entry says why. Raises ReleaseError if no row is placed.
         """
-        payload, digests = (rows.table, rows.digests) if columns is None else rows.with_columns(columns)
-        placed = _PlacedRows(
-            payload=payload,
-            digests=digests,
-            scores=_score_columns(scores, rows),
-            side=assignment.side[rows.order],
-            position=assignment.position[rows.order],
-            placed_by=pa.array(assignment.placed_by[rows.order], pa.string()),
-            score=assignment.score[rows.order],
-        )
+        placed = _PlacedRows.of(rows, assignment, scores, columns)
         members = {split: np.flatnonzero(placed.side == side) for split, side in SIDES.items()}
         written = {split: index for split, index in members.items() if len(index)}
         if not written:
@@ -216,15 +223,7 @@ class ReleaseWriter:
             "splits": splits,
             "placed_by": {split: _counts(placed.placed_by, index) for split, index in written.items()},
             "unused": int((placed.side < 0).sum()),
-            "notes": [
-                {
-                    "code": n.code,
-                    "message": n.message,
-                    "uids": list(n.uids[:_UIDS_SHOWN]),
-                    "count": len(n.uids),
-                }
-                for n in assignment.notes
-            ],
+            "notes": [_note(note) for note in assignment.notes],
             "left_out": [_left_out(split, parameters) for split in members if split not in written],
             "assignment": assigned.result(),
         }
@@ -239,9 +238,13 @@ class ReleaseWriter:
         splits = {"train": self._write_whole(name, "train", table, features)}
         return _side_entry("table", features, summary, splits)
 
+    def adding(self, name: str) -> AbstractContextManager[None]:
+        """Around code that writes `name` into `folder`: a failing disk becomes a ReleaseError of one line."""
+        return writing(self.target / name)
+
     def write_text(self, name: str, text: str) -> None:
-        """Write a text file such as the card. Raises ReleaseError if the disk refuses."""
-        with writing(self.target / name):
+        """Write a text file. Raises ReleaseError if the disk refuses."""
+        with self.adding(name):
             write_text(self.folder / name, text)
 
     def finish(self, manifest: dict[str, Any]) -> ReleaseFolder:
@@ -296,7 +299,7 @@ class ReleaseWriter:
             "files": [f"{config}/{split}-{n:05d}-of-{len(pieces):05d}.parquet" for n in range(len(pieces))],
             "rows": table.num_rows,
             "bytes": sum(fact["bytes"] for fact in facts),
-            "num_bytes": table.nbytes,
+            "num_bytes": _arrow_bytes(table),
             "sha256": [fact["sha256"] for fact in facts],
             **hashes,
         }
@@ -320,9 +323,21 @@ class ReleaseWriter:
 
 def _shards(table: pa.Table) -> list[pa.Table]:
     """Equal runs of rows of at most SHARD_BYTES on average, before compression."""
-    count = min(max(1, -(-table.nbytes // SHARD_BYTES)), table.num_rows)
+    count = min(max(1, -(-_arrow_bytes(table) // SHARD_BYTES)), table.num_rows)
     bounds = [table.num_rows * piece // count for piece in range(count + 1)]
     return [table.slice(begin, end - begin) for begin, end in itertools.pairwise(bounds)]
+
+
+def _arrow_bytes(table: pa.Table) -> int:
+    """Bytes in memory, without bitmaps of nulls where there is none: whether they exist is an accident."""
+    idle = sum(
+        -(-len(chunk) // 8)
+        for column in table.columns
+        if column.null_count == 0
+        for chunk in column.chunks
+        if chunk.buffers()[0] is not None
+    )
+    return table.nbytes - idle
 
 
 def _score_columns(scores: pa.Table | None, rows: SourceRows) -> pa.Table:
@@ -379,6 +394,11 @@ def _counts(placed_by: pa.Array, index: np.ndarray) -> dict[str, int]:
     return dict(
         sorted(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
     )
+
+
+def _note(note: Note) -> dict[str, Any]:
+    shown = list(note.uids[:_UIDS_SHOWN])
+    return {"code": note.code, "message": note.message, "uids": shown, "count": len(note.uids)}
 
 
 def _left_out(split: str, parameters: dict[str, Any]) -> dict[str, str]:

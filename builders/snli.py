@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from datasets import ClassLabel, Features, Value
+from datasets import ClassLabel, Value
 
 from ..faults import FaultLog
 from ..features import family
@@ -56,7 +56,7 @@ class SnliBuilder(Builder):
         tags=("natural-language-inference", "long-tail", "likelihood-splits"),
     )
     task = NLI
-    features: Features = family(
+    features = family(
         {
             "premise": Value("string"),
             "hypothesis": Value("string"),

@@ -126,7 +126,7 @@ def _stray_files(release: ReleaseFolder) -> Iterator[Difference]:
         for split in entry["splits"]
         for file in release.files(config, split)
     }
-    named |= {Path(entry["assignment"]["file"]) for entry in release.placed_configs.values()}
+    named |= {release.assignment_file(config).relative_to(release.path) for config in release.placed_configs}
     folders = {*release.configs, "assignments"}
     for path in sorted(release.path.rglob("*")):
         name = path.relative_to(release.path)
@@ -239,7 +239,7 @@ def _assignment_differences(release: ReleaseFolder, config: str, table: pa.Table
         yield Difference(
             "assignment", f"not what the manifest says: {', '.join(wrong)}", facts["file"], config
         )
-    elif sha256_file(release.path / facts["file"]) != facts.get("sha256"):
+    elif sha256_file(release.assignment_file(config)) != facts.get("sha256"):
         yield Difference("bytes", "its bytes changed, though its rows did not", facts["file"], config)
     split, counts = table.column("split"), table.column("uid").value_counts()
     twice = counts.filter(pc.greater(counts.field("counts"), 1))

@@ -191,8 +191,9 @@ def _introduction(release: ReleaseFolder) -> Markdown:
     """Why the splits exist, as far as the configs give reason to say it."""
     splitters = {entry["splitter"] for entry in release.placed_configs.values()}
     rows = numbers.count(release.manifest["source"]["rows"])
-    ways = numbers.plural(len(release.placed_configs), "way")
-    first = f"{rows} rows are divided into train, validation and test in {ways}."
+    number = len(release.placed_configs)
+    how_often = f"in {number} ways" if number > 1 else "in one way"
+    first = f"{rows} rows are divided into train, validation and test {how_often}."
     if "likelihood" not in splitters:
         return Markdown(first)
     purpose = (
@@ -235,12 +236,12 @@ def _made_with(release: ReleaseFolder) -> Markdown:
 
 
 def _rebuild_commands(release: ReleaseFolder, folder: str) -> Markdown:
-    kind = release.manifest["source"]["kind"]
-    source = kind if kind in ("hub", "sample") else "PATH_OF_THE_CORPUS"
+    origin = release.manifest["source"]
+    source = {"sample": "sample", "hub": shlex.quote(f"hub:{origin['location']}@{origin['revision']}")}
     lines = [
         f"pip install benchwright=={release.manifest['benchwright']}",
         f"benchwright verify {folder}",
-        f"benchwright rebuild {folder} --source {source}",
+        f"benchwright rebuild {folder} --source {source.get(origin['kind'], 'PATH_OF_THE_CORPUS')}",
     ]
     return markdown.fence("\n".join(lines), "bash")
 
@@ -290,6 +291,6 @@ def _environment() -> Environment:
         points=_number(lambda share: numbers.decimal(None if share is None else 100 * share)),
         change=_number(numbers.change),
         correlation=_number(lambda value: numbers.decimal(value, 3)),
-        words=lambda name: markdown.prose(str(name).replace("_", " ")),
+        words=lambda name: markdown.prose(str(name).replace("_", " ").replace("f1", "F1")),
     )
     return environment

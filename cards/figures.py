@@ -158,6 +158,7 @@ def _draw(figure: Figure, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
     from matplotlib.style import context as style
+    from matplotlib.ticker import MaxNLocator
 
     columns = min(_COLUMNS, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
@@ -171,6 +172,8 @@ def _draw(figure: Figure, path: Path) -> None:
             _draw_panel(axes, panel, edges)
         for axes in grid.flat[len(figure.panels) :]:
             axes.set_visible(False)
+        if figure.whole_numbers:
+            grid[0, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
         for column in range(columns):
             last = max(row for row in range(rows) if row * columns + column < len(figure.panels))
             grid[last, column].tick_params(labelbottom=True)

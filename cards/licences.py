@@ -54,7 +54,7 @@ def licence_paragraphs(dataset: Mapping[str, Any]) -> list[Markdown]:
     address = dataset.get("licence_link")
     terms = compose(" ({link})", link=link("terms", address)) if address else Markdown("")
     home = dataset.get("homepage")
-    source = link(dataset["pretty_name"], home) if home else Markdown("the source corpus")
+    source = link("the page of the source", home) if home else Markdown("the source")
     return [
         compose(
             "Licence of the source: {named}{terms}. See {source} for its authors and conditions.",

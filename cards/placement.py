@@ -30,10 +30,10 @@ _PLACED_BY = {
 }
 
 _METHODS = {
-    "published": "Where the paper, its published code and good sense differ, this release does what the "
-    "published code does.",
-    "corrected": "Where the paper, its published code and good sense differ, this release follows the paper "
-    "and good sense; `--method published` would repeat the published code instead.",
+    "published": "Where the paper on likelihood splits, its code and good sense differ, this release does "
+    "what the published code does.",
+    "corrected": "Where the paper on likelihood splits, its code and good sense differ, this release follows "
+    "the paper and good sense; `--method published` would repeat the published code instead.",
 }
 
 _TITLES = {
@@ -157,10 +157,9 @@ def _introduction(release: ReleaseFolder) -> Iterator[Markdown]:
                 continuation=prompt[1].strip(),
             )
         yield sentence
-    method = release.manifest.get("method")
-    choices = {
-        name: value for name, value in (release.manifest.get("choices") or {}).items() if value is not None
-    }
+    method = release.manifest["method"]
+    chosen = (release.manifest.get("choices") or {}).items()
+    choices = {name: value for name, value in chosen if value not in (None, {}, [])}
     sentence = compose(
         "**Method {method:code}.** {words}", method=method, words=Markdown(_METHODS.get(method, ""))
     )
@@ -206,7 +205,7 @@ def _rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[M
         yield Markdown("The **longest** rows are held out for evaluation.")
         yield compose("Validation and test divide the evaluation rows at random{drawn}.", drawn=drawn)
     elif splitter == "random":
-        yield Markdown("Rows are drawn **at random**: the yardstick for the other configs.")
+        yield Markdown("Rows are drawn **at random**.")
         if seed is not None:
             yield compose("Seed {seed}.", seed=seed)
     elif splitter == "published":
@@ -280,7 +279,7 @@ def _note(note: Mapping[str, Any]) -> Markdown:
         return compose("{text}.", text=text)
     rest = note.get("count", len(uids)) - len(uids[:SHOWN_UIDS])
     more = f" and {count(rest)} more" if rest > 0 else ""
-    return compose("{text}: {uids}{more}.", text=text, uids=codes(uids[:SHOWN_UIDS]), more=Markdown(more))
+    return compose("{text} ({uids}{more}).", text=text, uids=codes(uids[:SHOWN_UIDS]), more=Markdown(more))
 
 
 def _label_names(release: ReleaseFolder) -> tuple[str, ...]:

@@ -129,8 +129,9 @@ def find(data: Any, *names: str) -> Any:
         mappings = [item for item in level if isinstance(item, Mapping)]
         for name in names:
             for mapping in mappings:
-                if mapping.get(name) is not None and not isinstance(mapping[name], Mapping):
-                    return mapping[name]
+                value = mapping.get(name)
+                if value is not None and not isinstance(value, (Mapping, list)):
+                    return value
         level = [value for mapping in mappings for value in mapping.values()]
     return None
 

@@ -9,7 +9,7 @@ EXIT_INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit code: 0, 1 check failed, 2 user error, 3 internal, 130 interrupted."""
+    """Run one command; the exit code: 0, 1 check failed, 2 user error, 3 internal, 130 interrupted."""
     from ..errors import BenchwrightError, redact
 
     try:

@@ -80,6 +80,8 @@ def run(arguments: list[str] | None) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     except typer.TyperException as mistake:
+        if not mistake.format_message():
+            return 2  # a group without a command has shown its help
         raise UsageError(f"{mistake.format_message()}; see benchwright --help") from None
     # Typer turns an interrupt into the shell's code for it.
     if result == _INTERRUPTED:

@@ -88,7 +88,7 @@ def columns_hash(table: pa.Table) -> str:
     for column in table.columns:
         digest.update(column.is_valid().to_numpy().tobytes())
         for values in _column_values(column.type, column.chunks):
-            digest.update(np.ascontiguousarray(values))
+            digest.update(np.ascontiguousarray(values).data)
     return "sha256:" + digest.hexdigest()
 
 

@@ -106,7 +106,11 @@ class ReleaseFolder:
 
     def assignment(self, config: str) -> pa.Table:
         """uid, split, position, score, row_digest of every row of a placed config."""
-        return read_parquet(self._inside(self.config(config)["assignment"]["file"]))
+        return read_parquet(self.assignment_file(config))
+
+    def assignment_file(self, config: str) -> Path:
+        """The parquet file of `assignment`."""
+        return self._inside(self.config(config)["assignment"]["file"])
 
     def results(self) -> Iterator[dict[str, Any]]:
         """Every stored result, ordered by path."""

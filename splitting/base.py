@@ -123,25 +123,18 @@ class SplitRows:
             for name in ("lengths", "labels", "groups", "source_splits", "whitespace_lengths")
             if getattr(self, name) is not None
         }
-        atoms = self.atoms
-        if atoms is not None:
-            listed = atoms
-
-            def atoms() -> list[frozenset[str]]:
-                values = listed()
-                return [values[row] for row in order]
-
-        return replace(
-            self,
-            uids=self.uids.take(pa.array(order)),
-            source_index=self.source_index[order],
-            atoms=atoms,
-            **arrays,
-        )
+        listed = self.atoms
+        atoms = None if listed is None else lambda: _reordered(listed(), order)
+        uids = self.uids.take(pa.array(order))
+        return replace(self, uids=uids, source_index=self.source_index[order], atoms=atoms, **arrays)
 
     def names(self, rows: np.ndarray) -> tuple[str, ...]:
         """The uids at `rows`."""
         return tuple(self.uids.take(pa.array(rows, pa.int64())).to_pylist())
+
+
+def _reordered(atoms: list[frozenset[str]], order: np.ndarray) -> list[frozenset[str]]:
+    return [atoms[row] for row in order.tolist()]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""A small release made by hand, for tests of the card: parquet, manifest, results, all in the documented form."""
+"""A small release made by hand, for tests of the card: parquet, manifest and results as documented."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from datasets import ClassLabel, Features, Sequence, Value
+
 from benchwright.features import SCORE_COLUMNS, SCORES, class_names, family, payload_columns
 from benchwright.hashing import content_hash, content_ids, row_digests
 from benchwright.release import ReleaseFolder
 from benchwright.tables import conform, write_parquet
 from benchwright.tasks import NLI
-from datasets import ClassLabel, Features, Sequence, Value
 
 SIZES = {"train": 40, "validation": 10, "test": 10}
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -74,7 +75,9 @@ def source_rows(rows: int = 60) -> pa.Table:
         }
     )
     uids = pa.array([f"toy:train:{i}" for i in range(rows)])
-    return table.append_column("uid", uids).append_column("content_id", content_ids(table, ["premise", "hypothesis"]))
+    return table.append_column("uid", uids).append_column(
+        "content_id", content_ids(table, ["premise", "hypothesis"])
+    )
 
 
 def default_configs() -> dict[str, dict[str, Any]]:
@@ -82,7 +85,11 @@ def default_configs() -> dict[str, dict[str, Any]]:
     likelihood = {"sizes": SIZES, "seed": 42, "criterion": "log_likelihood", "evaluation_labels": "shares"}
     return {
         "ll_split_pt": _config(
-            "likelihood", "Rare hypotheses are held out.", likelihood | {"reverse": False}, scores="lm_prompt", default=True
+            "likelihood",
+            "Rare hypotheses are held out.",
+            likelihood | {"reverse": False},
+            scores="lm_prompt",
+            default=True,
         ),
         "ll_split_pt_reverse": _config(
             "likelihood",
@@ -144,7 +151,9 @@ def add_results(release: ReleaseFolder, *, stale: tuple[str, ...] = ()) -> None:
         run = {"baseline": baseline, "model": None, "settings_hash": settings_hash, "metric": "accuracy"}
         values = {}
         for place, (name, entry) in enumerate(release.placed_configs.items()):
-            value = values[name] = 0.3 + 0.2 * number + (0.2 if entry["splitter"] == "random" else 0.05 * place)
+            value = values[name] = (
+                0.3 + 0.2 * number + (0.2 if entry["splitter"] == "random" else 0.05 * place)
+            )
             splits = {s: facts["content_hash"] for s, facts in entry["splits"].items() if s != "validation"}
             if name in stale:
                 splits["test"] = "sha256:" + "0" * 64
@@ -161,7 +170,13 @@ def add_results(release: ReleaseFolder, *, stale: tuple[str, ...] = ()) -> None:
                 "splits": splits,
                 "evaluated_on": "test",
                 "metrics": {
-                    "accuracy": {"value": value, "n": 10, "low": value - 0.2, "high": value + 0.2, "interval": "Wilson 95%"}
+                    "accuracy": {
+                        "value": value,
+                        "n": 10,
+                        "low": value - 0.2,
+                        "high": value + 0.2,
+                        "interval": "Wilson 95%",
+                    }
                 },
                 "left_out": {},
                 "predictions_hash": "sha256:" + "1" * 64,
@@ -175,7 +190,9 @@ def add_results(release: ReleaseFolder, *, stale: tuple[str, ...] = ()) -> None:
             continue
         mean = float(np.mean(random))
         if len(random) > 1:
-            spreads.append(run | {"configs": ["random", "random_2"], "mean": mean, "standard_deviation": 0.01})
+            spreads.append(
+                run | {"configs": ["random", "random_2"], "mean": mean, "standard_deviation": 0.01}
+            )
         drops += [
             run
             | {
@@ -237,10 +254,18 @@ def _write_config(folder: Path, name: str, entry: dict[str, Any], table: pa.Tabl
         splits[split] = _write_split(folder, name, split, chosen, FEATURES)
         placed_by[split] = {word: words.count(word) for word in dict.fromkeys(words)}
     assignment = {"file": f"assignments/{name}.parquet", "content_hash": "sha256:" + "2" * 64}
-    return {**entry, "features": FEATURES.to_dict(), "splits": splits, "placed_by": placed_by, "assignment": assignment}
+    return {
+        **entry,
+        "features": FEATURES.to_dict(),
+        "splits": splits,
+        "placed_by": placed_by,
+        "assignment": assignment,
+    }
 
 
-def _write_split(folder: Path, config: str, split: str, table: pa.Table, features: Features) -> dict[str, Any]:
+def _write_split(
+    folder: Path, config: str, split: str, table: pa.Table, features: Features
+) -> dict[str, Any]:
     written = conform(table, features.arrow_schema.remove_metadata())
     file = f"{config}/{split}-00000-of-00001.parquet"
     write_parquet(written, folder / file)
@@ -270,12 +295,22 @@ def _write_schemas(folder: Path) -> dict[str, Any]:
 
 def _write_scores(folder: Path, table: pa.Table) -> dict[str, Any]:
     status = ["overlength" if score is None else "ok" for score in table.column("log_likelihood").to_pylist()]
-    kept = table.select([name for name in SCORES if name in table.column_names]).append_column("status", pa.array(status))
-    return _side_entry("scores", "", SCORES, {"lm_prompt": _write_split(folder, "scores", "lm_prompt", kept, SCORES)})
+    kept = table.select([name for name in SCORES if name in table.column_names]).append_column(
+        "status", pa.array(status)
+    )
+    return _side_entry(
+        "scores", "", SCORES, {"lm_prompt": _write_split(folder, "scores", "lm_prompt", kept, SCORES)}
+    )
 
 
 def _side_entry(kind: str, summary: str, features: Features, splits: dict[str, Any]) -> dict[str, Any]:
-    return {"kind": kind, "summary": summary, "default": False, "features": features.to_dict(), "splits": splits}
+    return {
+        "kind": kind,
+        "summary": summary,
+        "default": False,
+        "features": features.to_dict(),
+        "splits": splits,
+    }
 
 
 def _source(table: pa.Table) -> dict[str, Any]:
@@ -284,7 +319,14 @@ def _source(table: pa.Table) -> dict[str, Any]:
         "location": None,
         "revision": None,
         "fingerprint": "sha256:" + "3" * 64,
-        "files": [{"name": "toy_train.jsonl", "sha256": "sha256:" + "4" * 64, "bytes": 12345, "rows": table.num_rows + 3}],
+        "files": [
+            {
+                "name": "toy_train.jsonl",
+                "sha256": "sha256:" + "4" * 64,
+                "bytes": 12345,
+                "rows": table.num_rows + 3,
+            }
+        ],
         "read": table.num_rows + 3,
         "filtered": {"no gold label": 2},
         "dropped": {"not JSON": 1},
@@ -300,8 +342,17 @@ def _score_entry(table: pa.Table) -> dict[str, Any]:
         "provenance": {
             "key": {
                 "scorer": "prompt",
-                "model": {"model": "smollm2-135m", "revision": "0.1.2", "weights_sha256": "6" * 64, "dtype": "float32"},
-                "template": {"name": "snli", "context": "Premise: {premise} Hypothesis:", "continuation": " {hypothesis}"},
+                "model": {
+                    "model": "smollm2-135m",
+                    "revision": "0.1.2",
+                    "weights_sha256": "6" * 64,
+                    "dtype": "float32",
+                },
+                "template": {
+                    "name": "snli",
+                    "context": "Premise: {premise} Hypothesis:",
+                    "continuation": " {hypothesis}",
+                },
             },
             "environment": {"torch": "2.13.0", "device": "cpu"},
         },
@@ -324,5 +375,16 @@ def _audit(table: pa.Table) -> dict[str, Any]:
         "message": "row(s) of test have an equal input in train",
         "uids": table.column("uid").to_pylist()[:5],
     }
-    corpus = {**finding, "id": "def456", "code": "duplicate_row", "severity": "warning", "config": None, "splits": []}
-    return {"accepted": ["def456"], "findings": [finding, corpus], "counts": {"error": 0, "warning": 1, "known": 1}}
+    corpus = {
+        **finding,
+        "id": "def456",
+        "code": "duplicate_row",
+        "severity": "warning",
+        "config": None,
+        "splits": [],
+    }
+    return {
+        "accepted": ["def456"],
+        "findings": [finding, corpus],
+        "counts": {"error": 0, "warning": 1, "known": 1},
+    }

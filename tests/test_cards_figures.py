@@ -11,10 +11,11 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
+from cards_release import default_configs, make_release, source_rows, split_config
+
 from benchwright.cards.figures import Figure, Panel, bin_edges, draw_figures, plan_figures, shares
 from benchwright.errors import PrerequisiteError
 from benchwright.release import ReleaseFolder
-from cards_release import default_configs, make_release, source_rows, split_config
 
 
 @pytest.fixture
@@ -24,7 +25,11 @@ def release(tmp_path: Path) -> ReleaseFolder:
 
 def test_scores_are_shown_for_likelihood_configs_and_lengths_for_all(release: ReleaseFolder) -> None:
     scores, lengths = plan_figures(release)
-    assert [panel.config for panel in scores.panels] == ["ll_split_pt", "ll_split_pt_reverse", "ll_split_len_pt"]
+    assert [panel.config for panel in scores.panels] == [
+        "ll_split_pt",
+        "ll_split_pt_reverse",
+        "ll_split_len_pt",
+    ]
     assert [panel.config for panel in lengths.panels] == list(release.placed_configs)
     assert (scores.file, lengths.file) == ("figures/scores.png", "figures/lengths.png")
 
@@ -89,7 +94,10 @@ def test_pictures_are_equal_in_another_process(release: ReleaseFolder, tmp_path:
     )
     environment = {**os.environ, "PYTHONHASHSEED": "7", "MPLBACKEND": "svg"}
     subprocess.run(
-        [sys.executable, "-c", code, release.path, tmp_path / "other"], check=True, env=environment, cwd=tmp_path
+        [sys.executable, "-c", code, release.path, tmp_path / "other"],
+        check=True,
+        env=environment,
+        cwd=tmp_path,
     )
     for path in paths:
         again = tmp_path / "other" / path.relative_to(tmp_path)

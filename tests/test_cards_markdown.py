@@ -1,16 +1,18 @@
-"""Text from data can neither break the card's structure nor change what it says, as a Markdown reader sees it."""
+"""Text from data can neither break the card's structure nor change what it says, as readers see it."""
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
-from benchwright.cards import markdown, numbers
-from benchwright.cards.markdown import Markdown, code, compose, fence, image, link, one_line, prose, record
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from benchwright.cards import markdown, numbers
+from benchwright.cards.markdown import Markdown, code, compose, fence, image, link, one_line, prose, record
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
@@ -60,6 +62,7 @@ def only_paragraph(text: str) -> list[Token]:
     return tokens[1].children or []
 
 
+@settings(deadline=None)
 @given(st.text())
 @example("1.")
 def test_prose_is_one_paragraph_that_reads_as_the_text(text: str) -> None:
@@ -73,6 +76,7 @@ def test_hostile_prose(text: str) -> None:
     assert inline_text(only_paragraph(prose(text))) == one_line(text)
 
 
+@settings(deadline=None)
 @given(st.text(), st.sampled_from(["prose", "code"]))
 @example("a|b", "code")
 @example("\\|", "code")
@@ -81,7 +85,7 @@ def test_hostile_prose(text: str) -> None:
 def test_a_table_cell_stays_one_cell(text: str, how: str) -> None:
     cell = (prose if how == "prose" else code)(text)
     tokens = READER.parse(f"| a | b |\n| --- | --- |\n| {cell} | x |\n")
-    cells = [token for before, token in zip(tokens, tokens[1:], strict=False) if before.type == "td_open"]
+    cells = [token for before, token in itertools.pairwise(tokens) if before.type == "td_open"]
     assert len(cells) == 2
     assert inline_text(cells[0].children or []) == one_line(text)
 
@@ -94,6 +98,7 @@ def test_hostile_cells(text: str) -> None:
         assert not any(token.type in ("html_block", "hr", "heading_open") for token in tokens)
 
 
+@settings(deadline=None)
 @given(st.text())
 @example("```\n# out\n```")
 @example("````")
@@ -104,7 +109,12 @@ def test_a_fence_holds_everything(text: str) -> None:
     assert "\n<!--" not in f"\n{tokens[0].content}"
 
 
-@given(st.dictionaries(st.text(min_size=1), st.one_of(st.text(), st.integers(), st.lists(st.text()), st.booleans())))
+@settings(deadline=None)
+@given(
+    st.dictionaries(
+        st.text(min_size=1), st.one_of(st.text(), st.integers(), st.lists(st.text()), st.booleans())
+    )
+)
 def test_a_record_is_json_in_one_fence(row: dict[str, object]) -> None:
     tokens = READER.parse(record(row))
     assert [token.type for token in tokens] == ["fence"]
@@ -120,7 +130,14 @@ def test_a_record_shows_values_and_shortens_long_ones() -> None:
 
 def test_links_take_web_addresses_only() -> None:
     assert link("terms", "https://example.org/a") == "[terms](https://example.org/a)"
-    for address in ("javascript:alert(1)", "https://x.org/) [y](z", "https://x.org/<b>", "", None, "file:///etc"):
+    for address in (
+        "javascript:alert(1)",
+        "https://x.org/) [y](z",
+        "https://x.org/<b>",
+        "",
+        None,
+        "file:///etc",
+    ):
         assert link("terms", address) == "terms"
 
 

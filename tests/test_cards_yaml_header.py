@@ -9,14 +9,15 @@ import datasets
 import huggingface_hub
 import pytest
 import yaml
+from cards_release import default_configs, make_release, split_config
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from benchwright.cards import card_metadata, render_card, rows_fingerprint, to_yaml
 from benchwright.cards.licences import licence_fields
 from benchwright.cards.yaml_header import size_category
 from benchwright.errors import ReleaseError
 from benchwright.release import ReleaseFolder
-from cards_release import default_configs, make_release, split_config
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 @pytest.fixture
@@ -26,15 +27,18 @@ def release(tmp_path: Path) -> ReleaseFolder:
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
 )
 
 
-@given(st.dictionaries(st.text(min_size=1), PLAIN))
+@settings(deadline=None)
+@given(st.dictionaries(st.text(min_size=1), PLAIN, max_size=3))
 def test_any_metadata_comes_back_equal(metadata: dict[str, Any]) -> None:
     assert yaml.safe_load(to_yaml(metadata)) == metadata
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_text_looks_like_the_end_of_the_header(text: str) -> None:
     header = to_yaml({"pretty_name": text, "tags": [text]})
@@ -65,7 +69,11 @@ def test_size_categories_of_a_release_come_from_its_configs(release: ReleaseFold
         ("MIT", {"license": "mit"}),
         (
             "Corpus terms of 2019",
-            {"license": "other", "license_name": "Corpus terms of 2019", "license_link": "https://example.org/terms"},
+            {
+                "license": "other",
+                "license_name": "Corpus terms of 2019",
+                "license_link": "https://example.org/terms",
+            },
         ),
     ],
 )
@@ -105,7 +113,9 @@ def test_dataset_info_is_exact(release: ReleaseFolder) -> None:
             name: split["rows"] for name, split in entry["splits"].items()
         }
         assert read.download_size == sum(
-            path.stat().st_size for name in entry["splits"] for path in release.files(info["config_name"], name)
+            path.stat().st_size
+            for name in entry["splits"]
+            for path in release.files(info["config_name"], name)
         )
         assert read.dataset_size == sum(split["num_bytes"] for split in entry["splits"].values())
 

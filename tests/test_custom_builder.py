@@ -151,17 +151,13 @@ def test_numbers_and_booleans_keep_their_values(tmp_path: Path) -> None:
 
 
 def test_class_names_that_datasets_noted_are_kept(tmp_path: Path) -> None:
-    features = Features(
-        {
-            "text": Value("string"),
-            "label": ClassLabel(names=["no", "yes"]),
-            "topic": ClassLabel(names=["z", "a"]),
-        }
-    )
+    classes = {name: ClassLabel(names=["no", "yes"]) for name in ("label", "topic", "unmarked")}
+    features = Features({"text": Value("string"), **classes})
     columns = {
         "text": [f"t{n}" for n in range(6)],
         "label": [0, 1, 1, 0, 1, -1],
-        "topic": [0, 1, 0, 1, 0, -1],
+        "topic": [0, 1, 0, 1, 0, 1],
+        "unmarked": [0, 1, -1, -1, 0, 1],
     }
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table(columns, schema=features.arrow_schema), path)
@@ -171,7 +167,10 @@ def test_class_names_that_datasets_noted_are_kept(tmp_path: Path) -> None:
     assert faults.dropped == {"negative label": 1}
     assert builder.task.labels == ("no", "yes")
     assert data.table.column("label").to_pylist() == [0, 1, 1, 0, 1]
-    assert builder.features["topic"] == ClassLabel(names=["z", "a"])
+    assert builder.features["topic"] == ClassLabel(names=["no", "yes"])
+    # -1 is the number of no class: the column stays numbers.
+    assert builder.features["unmarked"] == Value("int64")
+    assert data.table.column("unmarked").to_pylist() == [0, 1, -1, -1, 0]
 
 
 @pytest.mark.parametrize(

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import tiny_models
 from eval_helpers import boolean_rows, nli_rows, sql_rows, write_release
 
 from benchwright.errors import BenchwrightWarning, SourceError, UsageError
+from benchwright.eval import evaluate
 from benchwright.eval.baselines import EvaluationData, Predictions, baselines
 from benchwright.eval.baselines.human import Human
 from benchwright.eval.baselines.linear import LinearFullInput, LinearPartialInput, row_features
 from benchwright.eval.baselines.lm_zero_shot import PROMPTS, ZeroShotLanguageModel
 from benchwright.eval.baselines.majority import Majority
 from benchwright.eval.run import judge, load_data, why_not_applicable
-from benchwright.progress import silent
+from benchwright.progress import Progress, silent
 from benchwright.release import ReleaseFolder
 from benchwright.tasks import BOOLEAN_QUESTION, NLI, TEXT_TO_SQL
 
@@ -182,21 +184,18 @@ class WordOverlapModel:
     def environment(self) -> dict[str, Any]:
         return {"device": "cpu"}
 
-    def encode_pairs(
-        self, contexts: Sequence[str], continuations: Sequence[str], *, start: str, end: bool
-    ) -> list[tuple[str, str]]:
-        assert (start, end) == ("always", False)
-        return list(zip(contexts, continuations, strict=True))
-
-    def plan(self, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        return pairs
-
-    def score(self, plan: list[tuple[str, str]]) -> Iterator[Any]:
-        fitting = [row for row, (context, _) in enumerate(plan) if len(context.split()) <= 30]
-        for start in range(0, len(fitting), 4):
-            rows = np.array(fitting[start : start + 4])
-            likely = [plan[row][1].strip().lower() in plan[row][0].split("\n")[0] for row in rows]
-            yield SimpleNamespace(rows=rows, log_likelihood=np.where(likely, -1.0, -2.0))
+    def choice_log_likelihoods(
+        self, contexts: Sequence[str], choices: Sequence[str], *, start: str, progress: Progress
+    ) -> np.ndarray:
+        assert start == "always"
+        scores = np.full((len(contexts), len(choices)), np.nan)
+        for row, context in enumerate(contexts):
+            if len(context.split()) <= 30:
+                passage = context.split("\n")[0]
+                scores[row] = [-1.0 if choice.strip().lower() in passage else -2.0 for choice in choices]
+            for _ in choices:
+                progress(1)
+        return scores
 
 
 def test_zero_shot_takes_the_likeliest_answer_and_leaves_out_what_does_not_fit(tmp_path: Path) -> None:
@@ -219,6 +218,32 @@ def test_zero_shot_takes_the_likeliest_answer_and_leaves_out_what_does_not_fit(t
     settings = ZeroShotLanguageModel().settings(rows_read)
     assert settings["model"] == model.identity()
     assert settings["prompt"] == PROMPTS["boolean-question"].prompt
+
+
+def test_zero_shot_with_a_real_model_answers_as_row_by_row_scoring_does(tmp_path: Path) -> None:
+    from benchwright.eval.models import load_causal
+
+    model = load_causal(str(tiny_models.save("gpt2", tmp_path / "tiny")))
+    rows = nli_rows(0, 9)
+    rows[4]["premise"] = "Person plays " * 50
+    release = write_release(tmp_path / "r", {"random": {"test": rows}})
+    (result,) = evaluate(release, model=model)
+    assert (result.model, result.left_out) == ("tiny", {"overlength": 1})
+    assert result.settings["model"] == model.identity()
+    stored = (release.path / result.predictions_file).read_text(encoding="utf-8").splitlines()
+    answers = {line["uid"]: line["prediction"] for line in map(json.loads, stored)}
+    prompt = PROMPTS["nli"]
+    expected = {}
+    for row in rows[:4] + rows[5:]:
+        context = prompt.prompt.format(premise=row["premise"], hypothesis=row["hypothesis"])
+        pairs = [
+            model.encode_pair(context, prompt.answers[label], start="always", end=False)
+            for label in NLI.labels or ()
+        ]
+        expected[row["uid"]] = (NLI.labels or ())[
+            int(np.argmax([model.log_likelihoods([pair])[0] for pair in pairs]))
+        ]
+    assert answers == expected
 
 
 def test_zero_shot_equal_likelihoods_go_to_the_first_label(tmp_path: Path) -> None:

@@ -73,9 +73,10 @@ def test_an_exception_at_every_write(
     tmp_path: Path, undisturbed: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, write: int, moment: str
 ) -> None:
     first = ByteModel()
-    with monkeypatch.context() as patch, pytest.raises(OSError, match="disk is gone"):
+    with monkeypatch.context() as patch:
         fail_at(patch, write, moment)
-        score(tmp_path / "cache", first)
+        with pytest.raises(OSError, match="disk is gone"):
+            score(tmp_path / "cache", first)
     assert not list((tmp_path / "cache").rglob(".*part*"))
     second = ByteModel()
     assert saved_bytes(score(tmp_path / "cache", second), tmp_path / "saved") == undisturbed
@@ -155,9 +156,10 @@ def test_a_damaged_chunk_is_made_again(tmp_path: Path, undisturbed: dict[str, by
 
 def stop_after(cache: Path, chunks: int, model: ByteModel | None = None) -> None:
     """Leave behind what a run that was interrupted after so many chunks leaves."""
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError, match="disk is gone"):
+    with pytest.MonkeyPatch.context() as patch:
         fail_at(patch, chunks + 1, "after")
-        score(cache, model)
+        with pytest.raises(OSError, match="disk is gone"):
+            score(cache, model)
 
 
 def test_a_damaged_result_and_an_unreadable_plan(tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
@@ -307,7 +309,7 @@ def test_progress_counts_the_tokens_that_are_left(tmp_path: Path) -> None:
     whole = score(tmp_path, progress=stage)
     (label, total, unit), *others = stages
     assert (label, unit, others) == ("scoring", "tokens", [])
-    assert total == sum(done) < whole.provenance["counts"]["scored_tokens"]
+    assert total == sum(done) < whole.entry()["scored_tokens"]
     assert len(done) == CHUNKS - 2
 
 
@@ -330,3 +332,9 @@ def test_the_plan_says_what_is_scored(tmp_path: Path) -> None:
     assert plan["key"] == scores.provenance["key"]
     assert work_folder(tmp_path).name == scores.identity.removeprefix("sha256:")
     assert str(tmp_path) not in json.dumps(scores.provenance)
+
+
+def test_a_cache_that_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"scores cannot be cached in .*file \(Not a directory\)"):
+        score(tmp_path / "file")

@@ -130,6 +130,8 @@ def test_damage_is_one_line_that_names_the_file(tmp_path: Path, name: str, damag
         ({"log_likelihood": [None, None, -3.0]}, "row 0, .*contradict"),
         ({"log_likelihood": [math.inf, None, -3.0]}, "row 0, .*contradict"),
         ({"log_likelihood": [math.nan, None, -3.0]}, "row 0, .*contradict"),
+        ({"lm_num_tokens": [7, 3, 2]}, "row 1, field 'lm_num_tokens'.*contradict"),
+        ({"lm_num_tokens": [7, None, 0]}, "row 2, field 'lm_num_tokens'.*contradict"),
     ],
 )
 def test_rows_that_contradict_themselves(columns: dict[str, list[Any]], message: str) -> None:

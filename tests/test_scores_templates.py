@@ -170,7 +170,7 @@ def test_none_spelled_out_is_text() -> None:
 
 def test_templates_need_no_torch() -> None:
     code = (
-        "import sys; from benchwright.splitting.scores.templates import BOOLQ; import benchwright.splitting.scores;"
+        "import sys, benchwright.splitting.scores; from benchwright.splitting.scores.templates import BOOLQ;"
         "sys.exit(bool({'torch', 'transformers', 'datasets'} & set(sys.modules)))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -49,7 +49,10 @@ def test_description_covers_the_file_as_stored(tmp_path: Path) -> None:
     (tmp_path / "a.txt.gz").write_bytes(compressed)
     _zip(tmp_path / "z.zip", {"a.txt": data})
     on_disk, in_archive = (file.describe(2) for file in SourceFolder(tmp_path).files)
-    assert (on_disk.sha256, on_disk.bytes) == (f"sha256:{hashlib.sha256(compressed).hexdigest()}", len(compressed))
+    assert (on_disk.sha256, on_disk.bytes) == (
+        f"sha256:{hashlib.sha256(compressed).hexdigest()}",
+        len(compressed),
+    )
     assert (in_archive.sha256, in_archive.bytes) == (f"sha256:{hashlib.sha256(data).hexdigest()}", len(data))
     assert (on_disk.rows, in_archive.name) == (2, "z.zip/a.txt")
 
@@ -121,7 +124,9 @@ def test_a_damaged_archive_member_is_one_line(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_text("not a zip")
-    with pytest.raises(SourceError, match=r"x\.zip: not a zip archive, or cut short; copy or download it again"):
+    with pytest.raises(
+        SourceError, match=r"x\.zip: not a zip archive, or cut short; copy or download it again"
+    ):
         _ = SourceFolder(tmp_path).files
 
 

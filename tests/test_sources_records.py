@@ -73,7 +73,10 @@ def test_places_count_rows_from_0_and_lines_from_1_with_blank_lines(tmp_path: Pa
 def test_a_bad_line_is_a_fault_and_still_has_a_row(tmp_path: Path) -> None:
     faults = FaultLog("drop")
     records = Records(_file(tmp_path, "x.jsonl", '{"a": 1}\n{"a": \n[3]\n{"a": 4}\n'), faults)
-    assert [(record.row, record.line, record.fields) for record in records] == [(0, 1, {"a": 1}), (3, 4, {"a": 4})]
+    assert [(record.row, record.line, record.fields) for record in records] == [
+        (0, 1, {"a": 1}),
+        (3, 4, {"a": 4}),
+    ]
     assert records.rows == 4
     assert dict(faults.dropped) == {"not valid JSON (Expecting value)": 1, "not a JSON object": 1}
 
@@ -92,11 +95,37 @@ def test_json_nested_too_deeply_is_a_fault_and_no_crash(tmp_path: Path) -> None:
     assert sum(faults.dropped.values()) == 1
 
 
-def test_a_tab_separated_row_that_is_long_is_a_fault_and_one_that_is_short_lacks_fields(tmp_path: Path) -> None:
+def test_a_tab_separated_row_that_is_long_is_a_fault_and_one_that_is_short_lacks_fields(
+    tmp_path: Path,
+) -> None:
     faults = FaultLog("drop")
     file = _file(tmp_path, "x.tsv", "a\tb\tc\n1\t2\t3\n1\t2\n1\t2\t3\t4\n")
     assert _fields(file, faults) == [{"a": "1", "b": "2", "c": "3"}, {"a": "1", "b": "2"}]
     assert dict(faults.dropped) == {"more fields than the header has": 1}
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected", "quoted"),
+    [
+        (['"He said ""hi""."', "plain"], ['He said "hi".', "plain"], True),
+        (['"""Hi."""', '"a ""b"" c"'], ['"Hi."', 'a "b" c'], True),
+        (['"He said ""hi""."', 'one " mark'], None, False),
+        (['"He said ""hi""."', '"A quotation."'], None, False),
+        (['"A quotation."'], None, False),
+        (['"'], None, False),
+        (['""'], None, False),
+        (['"open ""mark""'], None, False),
+        (["plain"], None, False),
+    ],
+)
+def test_csv_quotes_are_undone_only_where_every_field_proves_them(
+    tmp_path: Path, cells: list[str], expected: list[str] | None, quoted: bool
+) -> None:
+    records = Records(
+        _file(tmp_path, "x.tsv", "a\tb\n" + "".join(f"{cell}\tx\n" for cell in cells)), FaultLog()
+    )
+    assert [record.fields["a"] for record in records] == (expected or cells)
+    assert records.quoted is quoted
 
 
 def test_a_header_with_a_name_twice_is_refused(tmp_path: Path) -> None:

@@ -242,7 +242,17 @@ def test_published_splits_with_sizes_that_differ() -> None:
         PublishedSplitter(sizes=SIX).split(given)
 
 
-MODULES = "_division _lengths _units base constraints length likelihood published random".split()
+MODULES = [
+    "_division",
+    "_lengths",
+    "_units",
+    "base",
+    "constraints",
+    "length",
+    "likelihood",
+    "published",
+    "random",
+]
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwright.builders.sources.tabular import TabularRows, read_table
+from benchwright.builders.sources.tabular import TabularRows, read_table, read_tables, table_files
 from benchwright.errors import SourceError, SourceErrors
 from benchwright.faults import FaultLog
 from benchwright.hashing import sha256_file
@@ -111,7 +111,7 @@ def test_parquet_text_types_become_one(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     columns = {
         "text": pa.array(["None", None], pa.large_string()),
-        "kind": pa.array(["x", "y"]).dictionary_encode(),
+        "kind": pa.array(["x", "y"], pa.large_string()).dictionary_encode(),
         "n": pa.array([1, 2], pa.int16()),
     }
     pq.write_table(pa.table(columns), path)
@@ -148,6 +148,14 @@ BAD_ROWS = {
     "huge.jsonl": (
         '{"a": 1}\n{"a": 99999999999999999999}\n',
         "row 1, line 2, field 'a': number beyond 64 bits",
+    ),
+    "key.jsonl": (
+        '{"a": {"b": 1}}\n{"a": {"\\ud800": 1}}\n',
+        "row 1, line 2, field 'a': half a surrogate pair",
+    ),
+    "deep.jsonl": (
+        '{"a": [1]}\n{"a": ' + "[" * 200 + "]" * 200 + "}\n",
+        "row 1, line 2, field 'a': nested too deeply",
     ),
     "nan.jsonl": ('{"a": 1.5}\n{"a": NaN}\n{"a": 2}\n', "row 1, line 2: not valid JSON"),
     "number.json": ('[{"a": 1}, 3]', "row 1: not a JSON object, got 3"),
@@ -195,7 +203,9 @@ UNUSABLE = {
     "cut.json": (b'[{"text": "a"}, {"te', "ends in the middle of a record"),
     "cut.jsonl": (b'{"text": "a"}\n{"te', "line 2: the file ends in the middle of a record"),
     "bad.parquet": (b"PAR1 and then nothing", "not a parquet file, or damaged"),
-    "twice.csv": (b"text,text\na,b\n", "field 'text': a column name stands twice"),
+    "twice.csv": (b"text,text\na,b\n", "field 'text': column name stands twice"),
+    "mixed.jsonl": (b'{"a": 0.5}\n{"a": 9007199254740993}\n', "field 'a': whole numbers beyond 2**53"),
+    "name.jsonl": (b'{"\\ud800": 1}\n', "half a surrogate pair in a column name"),
     "index.csv": (b",text\n0,a\n", "column 1 has no name"),
     "quote.csv": (b'"text,n\na,b\n', "line 1: unbalanced quotation mark"),
     "table.xlsx": (b"PK", "unknown format"),
@@ -232,6 +242,41 @@ def test_types_that_no_release_holds_are_refused(tmp_path: Path) -> None:
         read_table(path, FaultLog())
 
 
+def test_parts_of_one_table_are_joined(tmp_path: Path) -> None:
+    parts = [
+        '{"a": null, "b": [], "c": 1}',
+        '{"a": "x", "c": 0.5, "b": [7]}\n{"c": 2, "b": null, "a": 5}',
+        "",
+    ]
+    for number, part in enumerate(parts):
+        (tmp_path / f"part-{number}.jsonl").write_text(part + "\n")
+    (tmp_path / "notes.csv").write_text("not,read\n1,2\n")
+    faults = FaultLog("drop")
+    rows = read_tables(table_files(tmp_path, "part-[01].jsonl"), faults)
+    assert rows.table.to_pylist() == [{"a": None, "b": [], "c": 1.0}, {"a": "x", "b": [7], "c": 0.5}]
+    assert [rows.place(row) for row in range(2)] == [
+        "part-0.jsonl, row 0, line 1",
+        "part-1.jsonl, row 0, line 1",
+    ]
+    assert rows.record_numbers().tolist() == [0, 1]
+    assert (rows.read, faults.dropped) == (3, {"type differs from earlier rows": 1})
+    with pytest.raises(SourceError, match=r"part-2\.jsonl: the file is empty"):
+        read_tables(table_files(tmp_path), faults)
+    with pytest.raises(SourceError, match=r"no table file .*'x/\*'; table files are: notes.csv, part-0"):
+        table_files(tmp_path, "x/*")
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [('{"a": 1, "z": 2}', "columns differ from those of 1.jsonl"), ('{"a": "x"}', "parts differ in types")],
+)
+def test_parts_that_differ_are_refused(tmp_path: Path, second: str, expected: str) -> None:
+    (tmp_path / "1.jsonl").write_text('{"a": 1}\n')
+    (tmp_path / "2.jsonl").write_text(second + "\n")
+    with pytest.raises(SourceError, match=expected):
+        read_tables(table_files(tmp_path), FaultLog())
+
+
 def test_long_cells_are_read_and_the_csv_limit_is_put_back(tmp_path: Path) -> None:
     limit = csv.field_size_limit()
     text = "word " * 100_000
@@ -242,6 +287,7 @@ def test_long_cells_are_read_and_the_csv_limit_is_put_back(tmp_path: Path) -> No
 _CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 
 
+@settings(deadline=None, max_examples=50)
 @given(rows=st.lists(st.tuples(_CELLS, _CELLS), min_size=1, max_size=6))
 def test_csv_and_json_lines_give_back_what_was_written(
     rows: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, cast
 
 from ...errors import SourceError
 from ...hashing import sha256_file
@@ -64,8 +64,8 @@ class InputFile:
             with ExitStack() as stack:
                 raw = self._open_stored(stack)
                 if self.name.lower().endswith(".gz"):
-                    raw = stack.enter_context(gzip.GzipFile(fileobj=raw))
-                yield io.BufferedReader(raw, _BLOCK)  # type: ignore[type-var]
+                    raw = cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=raw)))
+                yield io.BufferedReader(cast(io.RawIOBase, raw), _BLOCK)
         except IsADirectoryError:
             raise _folder_fault(self.path) from None
         except gzip.BadGzipFile:

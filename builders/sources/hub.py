@@ -30,6 +30,11 @@ from .files import DATA_SUFFIXES
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _STORED_SUFFIXES = (*DATA_SUFFIXES, *(f"{suffix}.gz" for suffix in DATA_SUFFIXES), ".zip")
 _LOG_IN = "hf auth login"
+# The base error of the HTTP library behind the Hub client depends on the client's version.
+_CONNECTION_ERRORS: tuple[type[Exception], ...] = (
+    OSError,
+    *(kind for kind in HfHubHTTPError.__mro__ if kind.__name__ == "HTTPError"),
+)
 
 
 @dataclass(frozen=True)
@@ -138,7 +143,7 @@ def _one_line_errors(place: str) -> Iterator[None]:
         ) from None
     except HfHubHTTPError as error:
         raise _refusal(place, getattr(error.response, "status_code", None)) from None
-    except (OSError, *_transport_errors()) as error:
+    except _CONNECTION_ERRORS as error:
         raise SourceError(
             f"the Hub does not answer ({type(error).__name__})",
             path=place,
@@ -150,10 +155,3 @@ def _refusal(place: str, status: int | None) -> Exception:
     if status in (401, 403):
         return PrerequisiteError(f"the Hub refuses access to {place} ({status})", _LOG_IN)
     return SourceError(f"the Hub answered {status}", path=place, fix="wait a little and try again")
-
-
-def _transport_errors() -> tuple[type[Exception], ...]:
-    """The base error of the HTTP library that the Hub client uses: it depends on the client's version."""
-    return tuple(
-        base for base in HfHubHTTPError.__mro__ if base.__name__ in ("HTTPError", "RequestException")
-    )

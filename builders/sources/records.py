@@ -1,8 +1,8 @@
 """Records of JSON, JSON Lines, tab-separated and parquet files, with their places and strict types.
 
 JSON Lines and tab-separated files are cut at `\\n` and nowhere else: U+2028, U+0085 and U+000B are text.
-A quotation mark in a tab-separated file is text too, and no spelling (`NA`, `null`, `None`) means a missing
-value.
+A quotation mark in a tab-separated file is text too (see `Records` for files where it cannot be), and no
+spelling (`NA`, `null`, `None`) means a missing value.
 """
 
 from __future__ import annotations
@@ -115,6 +115,10 @@ class Record(NamedTuple):
 class Records:
     """Iterates over the records of one file; afterwards `rows` is the number met, bad ones included.
 
+    `quoted` then says whether a tab-separated file had CSV quotes, which were undone: spreadsheets and pandas
+    write them. They are believed only where every field with a quotation mark is enclosed in marks and
+    has doubled ones inside; a single field that does not makes all marks of the file text.
+
     The format follows the file's name: jsonl, json (a list, or JSON Lines), tsv or txt (a header line, then
     tab-separated fields; a short row lacks the last fields), parquet. Records that cannot be read go to
     `faults`. Raises SourceError for a file that cannot be used as a whole: empty, not UTF-8, cut short.
@@ -123,6 +127,7 @@ class Records:
     def __init__(self, file: InputFile, faults: FaultLog) -> None:
         self.file = file
         self.rows = 0
+        self.quoted = False
         self._faults = faults
 
     def __iter__(self) -> Iterator[Record]:
@@ -185,25 +190,29 @@ class Records:
                 )
 
     def _tab_separated(self) -> Iterator[Record]:
+        self.quoted = _has_csv_quotes(self.file)
         lines = text_lines(self.file)
-        header = _cells(next(lines)[1])
+        header = self._tab_cells(next(lines)[1])
         if len(set(header)) < len(header):
             raise SourceError(
                 "a column name stands twice", path=self.file.shown, line=1, fix="rename one of them"
             )
         for line, text in lines:
-            cells = _cells(text)
+            cells = self._tab_cells(text)
             if cells == [""]:
                 continue
             record = self._next(line, dict(zip(header, cells, strict=False)))
             if len(cells) > len(header):
-                self._faults.bad(
-                    record.fault(
-                        "more fields than the header has", value=len(cells), fix=f"give {len(header)} fields"
-                    )
-                )
-                continue
-            yield record
+                fix = f"give {len(header)} fields"
+                self._faults.bad(record.fault("more fields than the header has", value=len(cells), fix=fix))
+            else:
+                yield record
+
+    def _tab_cells(self, line: str) -> list[str]:
+        cells = _cells(line)
+        if self.quoted and '"' in line:
+            return [cell[1:-1].replace('""', '"') if '"' in cell else cell for cell in cells]
+        return cells
 
     def _parquet(self) -> Iterator[Record]:
         with self.file.open() as stream:
@@ -288,15 +297,15 @@ def _refuse_other_formats(file: InputFile, stream: io.BufferedReader) -> None:
     start = stream.peek(64)[:64]
     if not start.removeprefix(codecs.BOM_UTF8):
         raise _empty(file)
-    if start.startswith(_UTF16_MARKS) or b"\0" in start[:4]:
-        raise SourceError(
-            "the file is UTF-16 or binary, not UTF-8", path=file.shown, fix="save the file as UTF-8"
-        )
     if start.startswith(b"\x1f\x8b"):
         raise SourceError("the file is gzip-compressed", path=file.shown, fix="add .gz to its name")
     if start.startswith(b"PK\x03\x04"):
         raise SourceError(
             "the file is a zip archive", path=file.shown, fix="give it a name that ends in .zip"
+        )
+    if start.startswith(_UTF16_MARKS) or b"\0" in start[:4]:
+        raise SourceError(
+            "the file is UTF-16 or binary, not UTF-8", path=file.shown, fix="save the file as UTF-8"
         )
     if start.startswith(_GIT_LFS.encode()):
         raise SourceError(
@@ -319,6 +328,23 @@ def _json_reason(error: Exception) -> str:
 
 def _cells(line: str) -> list[str]:
     return line.removesuffix("\n").removesuffix("\r").split("\t")
+
+
+def _has_csv_quotes(file: InputFile) -> bool:
+    """Whether the quotation marks of a tab-separated file can only be those of a CSV writer."""
+    found = False
+    for _, line in text_lines(file):
+        if '"' not in line:
+            continue
+        for cell in _cells(line):
+            if '"' in cell:
+                inside = cell[1:-1]
+                enclosed = len(cell) > 1 and cell[0] == cell[-1] == '"'
+                # Writers quote only what holds a mark; an enclosed field without one is a quotation.
+                if not enclosed or '""' not in inside or '"' in inside.replace('""', ""):
+                    return False
+                found = True
+    return found
 
 
 def _class_names(schema: pa.Schema) -> dict[str, list[str]]:

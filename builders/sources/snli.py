@@ -88,19 +88,23 @@ def read_snli(root: Path, faults: FaultLog) -> SnliSource:
     "Cannot see picture to describe."; the hypothesis is `n/a` in any case. Every other text is text.
 
     A uid ends in the pairID where that is unique among the records of the split, else in the record's row
-    in the split. Raises SourceError for files that cannot be read, SourceErrors as `faults` decides.
+    in the split; if such a row reads like a pairID, all uids of the split end in rows.
+
+    Raises SourceError for files that cannot be read, SourceErrors as `faults` decides.
     """
     chosen = split_files(SourceFolder(root), _FORMATS, published_prefix="snli_1.0_")
     tables: list[pa.Table] = []
     files: list[SourceFile] = []
+    notes = list(chosen.notes)
     read = 0
     for split in SOURCE_SPLITS:
         reader = _SplitReader(split, read, faults)
         files.extend(reader.read(file) for file in chosen.files.get(split, ()))
         tables.append(reader.table())
+        notes.extend(reader.notes)
         read += reader.records
     faults.finish()
-    return SnliSource(pa.concat_tables(tables), tuple(files), read, chosen.notes)
+    return SnliSource(pa.concat_tables(tables), tuple(files), read, tuple(notes))
 
 
 class _SplitReader:
@@ -109,6 +113,7 @@ class _SplitReader:
     def __init__(self, split: str, first_index: int, faults: FaultLog) -> None:
         self.split, self.first_index, self.faults = split, first_index, faults
         self.records = 0
+        self.notes: list[str] = []
         self._blocks: list[pa.Table] = []
         self._rows: list[int] = []
         self._pairs: list[_Pair] = []
@@ -133,6 +138,8 @@ class _SplitReader:
             if len(self._pairs) == _BLOCK:
                 self._flush()
         self.records += records.rows
+        if records.quoted:
+            self.notes.append(f"CSV quotation marks undone: {file.name}")
         return file.describe(records.rows)
 
     def table(self) -> pa.Table:

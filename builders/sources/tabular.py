@@ -7,12 +7,12 @@ CSV and tab-separated files are strings, whatever they look like: `None`, `NA`, 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,13 +22,14 @@ import pyarrow.parquet as pq
 from ...errors import SourceError
 from ...faults import FaultLog
 from ..base import SourceFile
+from ._json_columns import JsonColumns
 from .files import InputFile, SourceFolder
 from .records import Record, Records, text_lines
 
 FORMATS = ("parquet", "jsonl", "ndjson", "csv", "tsv", "json")
 # The csv module stops at 131,072 characters a field by default; a document may be longer.
 _CSV_FIELD_LIMIT = 2**31 - 1
-_INT64 = range(-(2**63), 2**63)
+_LARGEST_INT64 = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -112,12 +113,10 @@ def read_tables(files: Sequence[InputFile], faults: FaultLog) -> TabularRows:
     if not filled:
         faults.finish()
         raise SourceError("no usable row", path=files[0].shown, fix="give a file with at least one good row")
-    for part in filled[1:]:
-        _require_alike(filled[0], part)
     numbers = [np.full(len(part.rows), number, np.int64) for number, part in enumerate(parts)]
     lines = [part.lines for part in filled if part.lines is not None]
     return TabularRows(
-        table=pa.concat_tables([part.table for part in filled], promote_options="permissive"),
+        table=_concatenated(filled),
         files=tuple(part.file.describe(part.read) for part in parts),
         paths=tuple(part.file.shown for part in parts),
         parts=np.concatenate(numbers),
@@ -163,119 +162,54 @@ def _read_part(file: InputFile, faults: FaultLog) -> _Part:
         known = ", ".join(f".{name}" for name in FORMATS)
         fix = f"give one of {known}; all but parquet may be .gz"
         raise SourceError("unknown format", path=file.shown, value=file.name, fix=fix)
-    part = _read_parquet(file) if file.format == "parquet" else _read_records(file, faults)
+    if file.format == "parquet":
+        part = _read_parquet(file)
+    elif file.format == "csv":
+        with _long_csv_fields():
+            part = _read_cells(file, _csv_cells(file), faults)
+    elif file.format == "tsv":
+        part = _read_cells(file, _tsv_cells(file), faults)
+    else:
+        part = _read_json(file, faults)
     return part._replace(table=_plain_types(part.table, file))
 
 
-def _require_alike(first: _Part, other: _Part) -> None:
-    """Raise SourceError unless two parts have the same columns, and classes by the same names if any."""
-    fix = "name the files of one table with a pattern, or give one file"
-    if set(first.table.column_names) != set(other.table.column_names):
-        raise SourceError(f"columns differ from those of {first.file.name}", path=other.file.shown, fix=fix)
-    for name in first.table.column_names:
-        kinds = first.table.schema.field(name).type, other.table.schema.field(name).type
-        if kinds[0] != kinds[1] and not all(
-            pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds
+def _concatenated(parts: Sequence[_Part]) -> pa.Table:
+    """One table, columns of nulls alone as text. Raises SourceError for parts that are not of one kind."""
+    first, fix = parts[0], "name the files of one table with a pattern, or give one file"
+    for other in parts[1:]:
+        for what, differs in (
+            ("columns", set(first.table.column_names) != set(other.table.column_names)),
+            ("features", _noted_features(first.table) != _noted_features(other.table)),
         ):
-            reason = f"type {kinds[1]} differs from {kinds[0]} in {first.file.name}"
-            raise SourceError(reason, path=other.file.shown, field=name, fix=fix)
-    noted = [(part.table.schema.metadata or {}).get(b"huggingface") for part in (first, other)]
-    if noted[0] != noted[1]:
-        raise SourceError(f"features differ from those of {first.file.name}", path=other.file.shown, fix=fix)
+            if differs:
+                reason = f"{what} differ from those of {first.file.name}"
+                raise SourceError(reason, path=other.file.shown, fix=fix)
+    try:
+        table = pa.concat_tables([part.table for part in parts], promote_options="permissive")
+    except pa.ArrowException as error:
+        raise SourceError(f"parts differ in types ({error})", path=first.file.shown, fix=fix) from None
+    for position, field in enumerate(table.schema):
+        if pa.types.is_null(field.type):
+            text = field.with_type(pa.string())
+            table = table.set_column(position, text, table.column(position).cast(text.type))
+    return table
 
 
-def _read_records(file: InputFile, faults: FaultLog) -> _Part:
-    columns = _Columns(file)
-    if file.format == "csv":
-        with _long_csv_fields():
-            read = _add_cells(_csv_cells(file), file, columns, faults)
-    elif file.format == "tsv":
-        read = _add_cells(_tsv_cells(file), file, columns, faults)
-    else:
-        # Records goes by names, and knows JSON Lines by one of their two.
-        name = file.name if file.format != "ndjson" else "lines.jsonl" + file.name[len(file.plain_name) :]
-        records = Records(replace(file, name=name), faults)
-        for record in records:
-            columns.add(record, faults)
-        read = records.rows
-    lines = np.array(columns.lines, dtype=np.int64) if None not in columns.lines else None
-    return _Part(file, columns.table(), np.array(columns.rows, dtype=np.int64), lines, read)
+def _noted_features(table: pa.Table) -> bytes | None:
+    return (table.schema.metadata or {}).get(b"huggingface")
 
 
-class _Columns:
-    """Values by column, with the type of each column as far as it is known."""
-
-    def __init__(self, file: InputFile) -> None:
-        self.rows: list[int] = []
-        self.lines: list[int | None] = []
-        self._file = file
-        self._values: dict[str, list[Any]] | None = None
-        self._types: dict[str, pa.DataType] = {}
-
-    def declare(self, names: Sequence[str]) -> None:
-        """Fix the names of the columns. Raises SourceError for names that no table can have."""
-        _check_names(names, self._file.shown)
-        self._values = {name: [] for name in names}
-        self._types = dict.fromkeys(names, pa.null())
-
-    def add(self, record: Record, faults: FaultLog) -> None:
-        """Add one record, or report it; the first one declares the columns if nothing else did."""
-        if self._values is None:
-            self.declare(list(record.fields))
-        assert self._values is not None
-        try:
-            changed = self._new_types(record)
-        except SourceError as fault:
-            faults.bad(fault)
-            return
-        self._types.update(changed)
-        for name, values in self._values.items():
-            values.append(record.fields[name])
-        self.rows.append(record.row)
-        self.lines.append(record.line)
-
-    def table(self) -> pa.Table:
-        values = self._values or {}
-        return pa.table({name: pa.array(column, self._types[name]) for name, column in values.items()})
-
-    def _new_types(self, record: Record) -> dict[str, pa.DataType]:
-        """The columns whose type this record widens. Raises SourceError if the record does not fit."""
-        if record.fields.keys() != self._types.keys():
-            raise _other_fields(record, list(self._types))
-        changed = {}
-        for name, value in record.fields.items():
-            known = self._types[name]
-            try:
-                found = _type_of(value)
-                if found is known:
-                    continue
-                wider = _unify(known, found)
-            except _UnfitError as error:
-                raise record.fault(str(error), name, value=value, fix="repair the value") from None
-            if wider is None:
-                raise record.fault(
-                    "type differs from earlier rows",
-                    name,
-                    value=value,
-                    fix=f"give {_spoken(known)}, as before",
-                )
-            changed[name] = wider
-        return changed
-
-
-def _other_fields(record: Record, names: list[str]) -> SourceError:
-    missing = [name for name in names if name not in record.fields]
-    if missing:
-        return record.fault(
-            "missing field", missing[0], fix="give every record the same fields, null where there is no value"
-        )
-    unknown = next(name for name in record.fields if name not in names)
-    return record.fault(
-        "field that the first record lacks",
-        unknown,
-        value=record.fields[unknown],
-        fix="give every record the same fields, null where there is no value",
-    )
+def _read_json(file: InputFile, faults: FaultLog) -> _Part:
+    # Records goes by names, and knows JSON Lines by one of their two.
+    name = file.name if file.format != "ndjson" else "lines.jsonl" + file.name[len(file.plain_name) :]
+    records = Records(replace(file, name=name), faults)
+    columns = JsonColumns()
+    for record in records:
+        columns.add(record, faults)
+    _check_names(columns.names, file.shown)
+    lines = None if None in columns.lines else np.array(columns.lines, dtype=np.int64)
+    return _Part(file, columns.table(file.shown), np.array(columns.rows, dtype=np.int64), lines, records.rows)
 
 
 class _Cells(NamedTuple):
@@ -285,28 +219,32 @@ class _Cells(NamedTuple):
     cells: list[str] | str
 
 
-def _add_cells(records: Iterable[_Cells], file: InputFile, columns: _Columns, faults: FaultLog) -> int:
-    """Add the records after the header; returns how many there were, bad ones included."""
-    header: list[str] | None = None
-    path = file.shown
-    row = 0
-    for line, cells in records:
-        if header is None:
-            if isinstance(cells, str):
-                raise SourceError(cells, path=path, line=line, fix="repair the header line")
-            columns.declare(header := cells)
+def _read_cells(file: InputFile, records: Iterator[_Cells], faults: FaultLog) -> _Part:
+    """A file whose first record is its header. Raises SourceError for a header that cannot be used."""
+    line, header = next(records, _Cells(1, []))
+    if isinstance(header, str):
+        raise SourceError(header, path=file.shown, line=line, fix="repair the header line")
+    _check_names(header, file.shown)
+    kept, rows, lines = [], [], []
+    row = -1
+    for row, (line, cells) in enumerate(records):
+        if isinstance(cells, list) and len(cells) == len(header):
+            kept.append(cells)
+            rows.append(row)
+            lines.append(line)
             continue
-        record = Record(path, row, line, {})
-        row += 1
+        record = Record(file.shown, row, line, {})
         if isinstance(cells, str):
             fix = "close the quotes, and write a quotation mark that stands inside them twice"
             faults.bad(record.fault(cells, fix=fix))
-        elif len(cells) != len(header):
+        else:
             fix = f"give {len(header)} fields, as the header has"
             faults.bad(record.fault("wrong number of fields", value=len(cells), fix=fix))
-        else:
-            columns.add(record._replace(fields=dict(zip(header, cells, strict=True))), faults)
-    return row
+    columns = zip(*kept, strict=True) if kept else [()] * len(header)
+    table = pa.table(
+        {name: pa.array(column, pa.string()) for name, column in zip(header, columns, strict=True)}
+    )
+    return _Part(file, table, np.array(rows, dtype=np.int64), np.array(lines, dtype=np.int64), row + 1)
 
 
 def _tsv_cells(file: InputFile) -> Iterator[_Cells]:
@@ -366,27 +304,30 @@ def _read_parquet(file: InputFile) -> _Part:
 
 
 def _check_names(names: Sequence[str], path: str) -> None:
-    for position, name in enumerate(names):
+    seen: set[str] = set()
+    for position, name in enumerate(names, 1):
         if not name:
             fix = "name every column (pandas writes its index without a name: use `to_csv(index=False)`)"
-            raise SourceError(f"column {position + 1} has no name", path=path, fix=fix)
-        if name in names[:position]:
+            raise SourceError(f"column {position} has no name", path=path, fix=fix)
+        if name in seen:
+            raise SourceError("column name stands twice", path=path, field=name, fix="rename one of the two")
+        if any("\ud800" <= character <= "\udfff" for character in name):
             raise SourceError(
-                "a column name stands twice", path=path, field=name, fix="rename one of the two"
+                "half a surrogate pair in a column name", path=path, field=name, fix="repair it"
             )
+        seen.add(name)
 
 
 def _plain_types(table: pa.Table, file: InputFile) -> pa.Table:
-    """Text as `string`, columns of nulls alone as text. Raises SourceError for a type no release can hold."""
+    """Text as `string`, dictionaries decoded. Raises SourceError for a type that no release can hold."""
     for position, field in enumerate(table.schema):
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) or pa.types.is_null(kind):
+        if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
             kind = pa.string()
         if not _is_plain(kind) or (pa.types.is_uint64(kind) and not _fits_int64(table.column(position))):
+            reason = f"a release cannot hold type {field.type}"
             fix = "turn it into text or numbers, or take it out"
-            raise SourceError(
-                f"a release cannot hold type {field.type}", path=file.shown, field=field.name, fix=fix
-            )
+            raise SourceError(reason, path=file.shown, field=field.name, fix=fix)
         if kind != field.type:
             column = table.column(position).cast(kind)
             table = table.set_column(position, field.with_type(kind), column)
@@ -395,13 +336,12 @@ def _plain_types(table: pa.Table, file: InputFile) -> pa.Table:
 
 def _is_plain(kind: pa.DataType) -> bool:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return pa.types.is_null(kind.value_type) or _is_plain(kind.value_type)
+        return _is_plain(kind.value_type)
     if pa.types.is_struct(kind):
-        return kind.num_fields > 0 and all(
-            pa.types.is_null(field.type) or _is_plain(field.type) for field in kind
-        )
+        return kind.num_fields > 0 and all(_is_plain(field.type) for field in kind)
     return (
-        pa.types.is_string(kind)
+        pa.types.is_null(kind)
+        or pa.types.is_string(kind)
         or pa.types.is_large_string(kind)
         or pa.types.is_boolean(kind)
         or pa.types.is_integer(kind)
@@ -410,74 +350,4 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 
 def _fits_int64(column: pa.ChunkedArray) -> bool:
-    return (pc.max(column).as_py() or 0) in _INT64
-
-
-class _UnfitError(Exception):
-    """A JSON value that no column can hold; the message is the reason."""
-
-
-_NULL, _BOOL, _INT, _FLOAT, _TEXT = pa.null(), pa.bool_(), pa.int64(), pa.float64(), pa.string()
-
-
-def _type_of(value: Any) -> pa.DataType:
-    """The Arrow type of a JSON value. Raises _UnfitError."""
-    if type(value) is str:
-        if not value.isascii():
-            try:
-                value.encode()
-            except UnicodeEncodeError:
-                raise _UnfitError("half a surrogate pair") from None
-        return _TEXT
-    if value is None:
-        return _NULL
-    if type(value) is bool:
-        return _BOOL
-    if type(value) is int:
-        if value not in _INT64:
-            raise _UnfitError("number beyond 64 bits")
-        return _INT
-    if type(value) is float:
-        if value in (float("inf"), float("-inf")):
-            raise _UnfitError("number beyond 64 bits")
-        return _FLOAT
-    if isinstance(value, list):
-        items = _NULL
-        for item in value:
-            wider = _unify(items, _type_of(item))
-            if wider is None:
-                raise _UnfitError("list of mixed types")
-            items = wider
-        return pa.list_(items)
-    return pa.struct([(name, _type_of(item)) for name, item in value.items()])
-
-
-def _unify(known: pa.DataType, found: pa.DataType) -> pa.DataType | None:
-    """The type that holds values of both, or None. A nested record may lack fields: they are null then."""
-    if known == found or pa.types.is_null(found):
-        return known
-    if pa.types.is_null(known):
-        return found
-    if {known, found} == {_INT, _FLOAT}:
-        return _FLOAT
-    if pa.types.is_list(known) and pa.types.is_list(found):
-        items = _unify(known.value_type, found.value_type)
-        return None if items is None else pa.list_(items)
-    if pa.types.is_struct(known) and pa.types.is_struct(found):
-        return _unify_structs(known, found)
-    return None
-
-
-def _unify_structs(known: pa.DataType, found: pa.DataType) -> pa.DataType | None:
-    fields = {field.name: field.type for field in known}
-    for field in found:
-        wider = _unify(fields.get(field.name, _NULL), field.type)
-        if wider is None:
-            return None
-        fields[field.name] = wider
-    return pa.struct(list(fields.items()))
-
-
-def _spoken(kind: pa.DataType) -> str:
-    names = {_TEXT: "text", _BOOL: "true or false", _INT: "a number", _FLOAT: "a number"}
-    return names.get(kind, "a list" if pa.types.is_list(kind) else "an object")
+    return (pc.max(column).as_py() or 0) <= _LARGEST_INT64

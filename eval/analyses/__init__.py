@@ -61,7 +61,7 @@ def summary(release: ReleaseFolder, results: Sequence[Result]) -> dict[str, list
     `scorer_comparison`. A list is empty where the release has nothing to compare.
     """
     configs = release.placed_configs
-    random = [name for name, entry in configs.items() if entry["splitter"] == "random"]
+    random = [name for name, entry in configs.items() if entry.get("splitter") == "random"]
     reverses = {entry["reverse_of"]: name for name, entry in configs.items() if entry.get("reverse_of")}
     variants = scorer_variants(configs)
     runs = group_runs(results)

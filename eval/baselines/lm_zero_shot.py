@@ -66,7 +66,10 @@ class ZeroShotLanguageModel(Baseline):
         assert data.task.labels is not None
         prompt = PROMPTS[data.task.name]
         answers = [prompt.answers[label] for label in data.task.labels]
-        scores = answer_log_likelihoods(_model(data), prompt.render(data.evaluation), answers, progress)
+        prompts = prompt.render(data.evaluation)
+        scores = _model(data).choice_log_likelihoods(
+            prompts, answers, start="always", progress=_per_row(progress, len(answers))
+        )
         fits = np.flatnonzero(~np.isnan(scores).any(axis=1))
         if not len(fits):
             raise UsageError(
@@ -80,25 +83,16 @@ class ZeroShotLanguageModel(Baseline):
         )
 
 
-def answer_log_likelihoods(
-    model: CausalModel, contexts: list[str], answers: list[str], progress: Progress
-) -> np.ndarray:
-    """Log-likelihood of every answer after every context, shape (contexts, answers), float64.
+def _per_row(progress: Progress, answers: int) -> Progress:
+    """Progress by pairs of row and answer, told as rows."""
+    pairs = 0
 
-    NaN where context and answer do not fit the model. `progress` counts contexts.
-    """
-    pairs = model.encode_pairs(
-        [context for context in contexts for _ in answers], answers * len(contexts), start="always", end=False
-    )
-    scores = np.full(len(contexts) * len(answers), np.nan)
-    done = reported = 0
-    for chunk in model.score(model.plan(pairs)):
-        scores[chunk.rows] = chunk.log_likelihood
-        done += len(chunk.rows)
-        progress(done // len(answers) - reported)
-        reported = done // len(answers)
-    progress(len(contexts) - reported)
-    return scores.reshape(len(contexts), len(answers))
+    def report(done: int) -> None:
+        nonlocal pairs
+        before, pairs = pairs // answers, pairs + done
+        progress(pairs // answers - before)
+
+    return report
 
 
 def _model(data: EvaluationData) -> CausalModel:

@@ -95,16 +95,20 @@ class ChunkRunner:
                 members_of[member.group].append(index)
         store = _PrefixStore()
         for batch in plan.prefix_batches(chunk):
-            ids = np.stack([plan.sequences.sequence(chunk.prefixes[row][0])[: batch.length] for row in batch.rows])
+            lengths = [chunk.prefixes[group][1] for group in batch.rows]
+            owners = [plan.sequences.sequence(chunk.prefixes[group][0]) for group in batch.rows]
+            prefixes = [ids[:length] for ids, length in zip(owners, lengths, strict=True)]
             cache = DynamicCache()
-            hidden = self._forward(_filled(ids), {self._cache_argument: cache, "use_cache": True})
-            store.add(batch, cache)
+            hidden = self._forward(
+                _rectangle(prefixes, batch.length), {self._cache_argument: cache, "use_cache": True}
+            )
+            store.add(batch.rows, lengths, cache)
             wanted = _Wanted()
             for row, group in enumerate(batch.rows):
                 for index in members_of[group]:
                     sequence = chunk.members[index].sequence
                     ids, border = plan.sequences.sequence(sequence), int(plan.sequences.context_lengths[sequence])
-                    positions = range(border - 1, min(batch.length, len(ids) - 1))
+                    positions = range(border - 1, min(lengths[row], len(ids) - 1))
                     wanted.add(row, positions, ids[border : border + len(positions)], index)
             wanted.read(hidden, self.head, sums)
         store.finish()
@@ -115,23 +119,26 @@ class ChunkRunner:
     ) -> None:
         wanted, rows = _Wanted(), []
         for row, index in enumerate(batch.rows):
-            sequence = chunk.members[index].sequence
-            ids, border = plan.sequences.sequence(sequence), int(plan.sequences.context_lengths[sequence])
-            shared = len(ids) - 1 - batch.length
+            member = chunk.members[index]
+            ids = plan.sequences.sequence(member.sequence)
+            border = int(plan.sequences.context_lengths[member.sequence])
+            shared = 0 if member.group is None else chunk.prefixes[member.group][1]
             rows.append(ids[shared:-1])
             first = max(border - 1, shared)
-            wanted.add(row, range(first - shared, batch.length), ids[first + 1 :], index)
-        ids = _filled(np.stack(rows))
+            wanted.add(row, range(first - shared, len(ids) - 1 - shared), ids[first + 1 :], index)
+        ids = _rectangle(rows, batch.length)
         extra: dict[str, Any] = {"use_cache": False}
         if batch.slots:
             groups = [chunk.members[index].group for index in batch.rows]
             groups += groups[:1] * (len(ids) - len(groups))
             lengths = np.array([chunk.prefixes[group][1] for group in groups if group is not None])
+            # a padding token takes the position of the last real one, which every model has
+            last = lengths + np.array([len(row) for row in rows] + [len(rows[0])] * (len(ids) - len(rows))) - 1
             extra = {
                 self._cache_argument: prefixes.select(batch.slots, groups),
                 "use_cache": True,
                 "attention_mask": self._tensor(_mask(lengths, batch.slots, batch.length)),
-                "position_ids": self._tensor(lengths[:, None] + np.arange(batch.length)),
+                "position_ids": self._tensor(np.minimum(lengths[:, None] + np.arange(batch.length), last[:, None])),
             }
         wanted.read(self._forward(ids, extra), self.head, sums)
 
@@ -151,7 +158,7 @@ def continue_prefix(body: PreTrainedModel, ids: torch.Tensor, length: int) -> to
     argument, rows = _cache_argument(body), range(len(ids))
     cache, store = DynamicCache(), _PrefixStore()
     body(input_ids=ids[:, :length], use_cache=True, **{argument: cache})
-    store.add(Batch(tuple(rows), length), cache)
+    store.add(rows, [length] * len(rows), cache)
     store.finish()
     slots, lengths = prefix_slots(length), np.full(len(ids), length)
     mask = torch.from_numpy(_mask(lengths, slots, ids.shape[1] - length).astype(np.int64))
@@ -173,39 +180,36 @@ class _PrefixStore:
     """
 
     def __init__(self) -> None:
-        self._row: dict[int, tuple[int, int]] = {}
-        self._layers: dict[int, list[list[tuple[torch.Tensor, torch.Tensor]]]] = {}
+        self._row: dict[int, int] = {}
+        self._parts: dict[int, list[list[tuple[torch.Tensor, ...]]]] = {}
         self._joined: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
-        self._counts: dict[int, int] = {}
 
-    def add(self, batch: Batch, cache: DynamicCache) -> None:
-        slots = prefix_slots(batch.length)
-        for row, group in enumerate(batch.rows):
-            self._row[group] = (slots, self._counts.get(slots, 0) + row)
-        self._counts[slots] = self._counts.get(slots, 0) + len(batch.rows)
-        padding = (0, 0, slots - batch.length, 0)
-        used = len(batch.rows)  # dummy rows stand behind the real ones
-        self._layers.setdefault(slots, []).append(
-            [
-                (
-                    torch.nn.functional.pad(layer.keys[:used], padding),
-                    torch.nn.functional.pad(layer.values[:used], padding),
-                )
-                for layer in cache.layers
-            ]
-        )
+    def add(self, groups: Sequence[int], lengths: Sequence[int], cache: DynamicCache) -> None:
+        """Take the first `lengths[i]` positions of row i of `cache` as the prefix of `groups[i]`."""
+        for row, (group, length) in enumerate(zip(groups, lengths, strict=True)):
+            slots = prefix_slots(length)
+            parts = self._parts.setdefault(slots, [])
+            self._row[group] = len(parts)
+            padding = (0, 0, slots - length, 0)
+            parts.append(
+                [
+                    tuple(torch.nn.functional.pad(part[row, :, :length], padding) for part in (layer.keys, layer.values))
+                    for layer in cache.layers
+                ]
+            )
 
     def finish(self) -> None:
-        for slots, batches in self._layers.items():
+        """Join what was added; `select` may be called from here on."""
+        for slots, parts in self._parts.items():
             self._joined[slots] = [
-                (torch.cat([keys for keys, _ in layer]), torch.cat([values for _, values in layer]))
-                for layer in zip(*batches, strict=True)
+                (torch.stack([keys for keys, _ in layer]), torch.stack([values for _, values in layer]))
+                for layer in zip(*parts, strict=True)
             ]
-        self._layers.clear()
+        self._parts.clear()
 
     def select(self, slots: int, groups: Sequence[int | None]) -> DynamicCache:
         """A cache with one row per group."""
-        rows = [self._row[group][1] for group in groups if group is not None]
+        rows = [self._row[group] for group in groups if group is not None]
         cache = DynamicCache()
         for index, (keys, values) in enumerate(self._joined[slots]):
             chosen = torch.tensor(rows, device=keys.device)
@@ -213,10 +217,17 @@ class _PrefixStore:
         return cache
 
 
-def _filled(ids: np.ndarray) -> np.ndarray:
-    """Rows and copies of the first one, until the batch holds `SMALLEST_BATCH` tokens."""
-    missing = -(-SMALLEST_BATCH // ids.shape[1]) - len(ids)
-    return ids if missing <= 0 else np.concatenate([ids, np.repeat(ids[:1], missing, axis=0)])
+def _rectangle(rows: list[np.ndarray], length: int) -> np.ndarray:
+    """Rows padded on the right to `length`, and copies of the first until there are `SMALLEST_BATCH` tokens.
+
+    Under causal attention nothing to the right of a token, nor another row, has a part in its hidden state.
+    """
+    count = max(len(rows), -(-SMALLEST_BATCH // length))
+    ids = np.zeros((count, length), dtype=np.int64)
+    for index in range(count):
+        row = rows[index if index < len(rows) else 0]
+        ids[index, : len(row)] = row
+    return ids
 
 
 def _mask(lengths: np.ndarray, slots: int, new: int) -> np.ndarray:

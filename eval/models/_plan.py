@@ -2,11 +2,17 @@
 
 What decides the last bits of a score is the shape of the computation. Measured with float32 on CPUs: the
 hidden states of a sequence are the same bits in any batch and under any number of threads as long as
-its own shape does not change (so: sequences of one length run together, nothing is padded) and a batch
-holds at least some twenty tokens (below, other matrix kernels are chosen; so: small batches are filled
-with dummy rows). Prefixes that sequences share run once and their keys and values are reused; where a
-sequence is cut depends on the other sequences, therefore the cut is made here, from the set of all
-sequences, and never from their order, the memory at hand or the number of threads.
+
+- its own shape does not change: only sequences of one length run together, and what is added to a row
+  (one token, to make its length even) depends on the row alone;
+- lengths are even: torch gives each thread a slice of one buffer for attention, an odd length puts the
+  second slice off the alignment of the first, and another kernel takes over;
+- a batch holds at least some twenty tokens a thread, below which other matrix kernels are chosen: small batches
+  are filled with dummy rows.
+
+Prefixes that sequences share run once and their keys and values are reused; where a sequence is cut depends
+on the other sequences, therefore the cut is made here, from the set of all sequences, and never from their
+order, the memory at hand or the number of threads.
 """
 
 from __future__ import annotations
@@ -26,9 +32,10 @@ ALGORITHM = "causal-plan/1"
 
 TOKEN_BUDGET = 512
 CHUNK_TOKENS = 16_384
-CHUNK_PREFIX_TOKENS = 2_048
-SMALLEST_BATCH = 32
-PREFIX_MULTIPLE = 16
+CHUNK_PREFIX_TOKENS = 4_096
+SMALLEST_BATCH = 64
+LENGTH_MULTIPLE = 2
+SLOT_MULTIPLE = 16
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,8 @@ class Batch:
     """Sequences (or prefixes) of one shape: positions into `Chunk.members` (or `Chunk.prefixes`).
 
     `slots` is the number of cached positions before each row (0 without a prefix): a multiple of
-    `PREFIX_MULTIPLE` that depends on the row's own prefix. `length` is the number of new tokens a row.
+    `SLOT_MULTIPLE` that depends on the row's own prefix. `length` is the number of new tokens a row, rounded up
+    to a multiple of `LENGTH_MULTIPLE`.
     """
 
     rows: tuple[int, ...]
@@ -107,17 +115,17 @@ class ScoringPlan:
         return int(self.sequences.lengths[member.sequence]) - 1 - shared
 
     def prefix_batches(self, chunk: Chunk) -> list[Batch]:
-        """Prefixes of a chunk, those of one length together."""
+        """Prefixes of a chunk, those of one (padded) length together."""
         by_length: dict[int, list[int]] = defaultdict(list)
         for index, (_, length) in enumerate(chunk.prefixes):
-            by_length[length].append(index)
+            by_length[_padded(length)].append(index)
         return [batch for length in sorted(by_length) for batch in self._cut(by_length[length], length, 0)]
 
     def member_batches(self, chunk: Chunk) -> list[Batch]:
         """Members of a chunk that have new tokens, those of one shape together."""
         by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
         for index, member in enumerate(chunk.members):
-            length = self.new_tokens(chunk, member)
+            length = _padded(self.new_tokens(chunk, member))
             slots = 0 if member.group is None else prefix_slots(chunk.prefixes[member.group][1])
             if length:
                 by_shape[slots, length].append(index)
@@ -133,13 +141,17 @@ class ScoringPlan:
             yield Batch(tuple(rows[start : start + size]), length, slots)
 
 
+def _padded(length: int) -> int:
+    return -(-length // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
+
+
 def prefix_slots(length: int) -> int:
-    """Cached positions that a prefix takes: the next larger multiple of `PREFIX_MULTIPLE`.
+    """Cached positions that a prefix takes: the next larger multiple of `SLOT_MULTIPLE`.
 
     Always more than the prefix, so that every batch has a masked position: attention code drops a mask
     that masks nothing, and the path taken would depend on the other rows.
     """
-    return (length // PREFIX_MULTIPLE + 1) * PREFIX_MULTIPLE
+    return (length // SLOT_MULTIPLE + 1) * SLOT_MULTIPLE
 
 
 def plan_scoring(

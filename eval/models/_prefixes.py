@@ -50,6 +50,8 @@ def group_by_prefix(sequences: TokenPairs) -> list[PrefixGroup]:
     leaves up; a node becomes one group where that is cheaper than what its children came to.
     """
     count = len(sequences)
+    if not count:
+        return []
     shared = [*common_prefix_lengths(sequences).tolist(), -1]
     to_run = sequences.lengths - 1
     before = [0, *np.cumsum(to_run).tolist()]

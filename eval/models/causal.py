@@ -13,11 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from benchwright.hashing import canonical_json, sha256_text
+from benchwright.progress import Progress, silent
 
 from ._pairs import TokenPair, TokenPairs
 from ._plan import ALGORITHM, TOKEN_BUDGET, ScoringPlan, plan_scoring
@@ -143,21 +145,32 @@ class CausalModel:
                 num_tokens=np.repeat(tokens, repeats).astype(np.int32),
             )
 
-    def log_likelihoods(self, pairs: Iterable[TokenPair]) -> np.ndarray:
-        """Scores of `pairs` in their order, float64; NaN where a pair is overlength or has nothing to score."""
+    def log_likelihoods(self, pairs: Iterable[TokenPair], *, progress: Progress = silent) -> np.ndarray:
+        """Scores of `pairs` in their order, float64; NaN where a pair is overlength or has nothing to score.
+
+        `progress` counts pairs.
+        """
         plan = self.plan(pairs)
         values = np.full(plan.rows, np.nan)
+        progress(len(plan.overlength) + len(plan.empty))
         for scores in self.score(plan):
             values[scores.rows] = scores.log_likelihood
+            progress(len(scores.rows))
         return values
 
     def choice_log_likelihoods(
-        self, contexts: Sequence[str], choices: Sequence[str], *, start: StartRule = "always"
+        self,
+        contexts: Sequence[str],
+        choices: Sequence[str],
+        *,
+        start: StartRule = "always",
+        progress: Progress = silent,
     ) -> np.ndarray:
         """log p(choice | context) for every context and choice, float64 of shape (contexts, choices).
 
         A choice is scored as written: it begins with the space that stands before it in the text. NaN where
         context and choice do not fit the model. Zero-shot labels are the arg max over the choices.
+        `progress` counts pairs of context and choice.
         """
         pairs = self.encode_pairs(
             [context for context in contexts for _ in choices],
@@ -165,7 +178,8 @@ class CausalModel:
             start=start,
             end=False,
         )
-        return self.log_likelihoods(pairs).reshape(len(contexts), len(choices))
+        scores = self.log_likelihoods(pairs, progress=progress)
+        return scores.reshape(len(contexts), len(choices))
 
     def identity(self) -> dict[str, Any]:
         """What decides a score besides the text: JSON-able, no paths, no machine."""
@@ -182,6 +196,19 @@ class CausalModel:
             "algorithm": ALGORITHM,
             "shared_prefixes": self.supports_shared_prefixes,
         }
+
+    def save(self, folder: Path) -> None:
+        """Write weights (safetensors), configuration and tokenizer; `load_causal` reads them back to the bit."""
+        from transformers.utils import logging
+
+        bars = logging.is_progress_bar_enabled()
+        logging.disable_progress_bar()
+        try:
+            self.module.save_pretrained(folder)
+            self.tokenizer.save_pretrained(folder)
+        finally:
+            if bars:
+                logging.enable_progress_bar()
 
     def environment(self) -> dict[str, Any]:
         """What may move the last bits of a score: library versions, device, instruction set, threads."""

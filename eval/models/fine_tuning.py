@@ -1,25 +1,65 @@
-"""Fine-tuning of causal language models for k-fold scores."""
+"""Fine-tuning of causal language models, for k-fold scores (Likelihood splits, section 3 and Table 7)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from benchwright.errors import UsageError
 from benchwright.progress import Progress, silent
 
-from .causal import CausalModel
+from ._pairs import TokenPair
+from .causal import CausalModel, apply_head
+
+if TYPE_CHECKING:
+    import torch
+
+_IGNORED = -100
 
 
 @dataclass(frozen=True)
 class TrainingSequence:
-    """Token ids of one training text; the loss covers the tokens from index `scored_from` on (at least 1)."""
+    """Token ids of one training text; the loss covers the tokens from index `scored_from` on.
+
+    For a pair, `scored_from` is the length of its context; for a single text it is 1: the first token has no
+    predecessor. Raises ValueError for a smaller one, or where no token is left.
+    """
 
     ids: tuple[int, ...]
     scored_from: int
 
+    def __post_init__(self) -> None:
+        if not 1 <= self.scored_from < len(self.ids):
+            raise ValueError(f"scored_from must be between 1 and {len(self.ids) - 1}, got {self.scored_from}")
+
+    @classmethod
+    def of(cls, pair: TokenPair) -> TrainingSequence:
+        """A pair with the loss on its continuation."""
+        return cls((*pair.context, *pair.continuation), len(pair.context))
+
 
 @dataclass(frozen=True)
 class FineTuneRecipe:
+    """How a fold model is trained. The defaults are the published ones (AdamW at a constant rate).
+
+    max_steps: optimiser steps at most; published 2,000 (Spider), 15,000 (SNLI), 3,000 (BoolQ).
+    batch_size: sequences a step.
+    eval_every, patience: steps between evaluations; evaluations without improvement before stopping.
+    validation_share: the first rows of the (shuffled) sequences that are kept for validation.
+    max_gradient_norm: gradients are scaled down to this norm.
+
+    For small machines, each a departure from the published recipe that stands in the score's provenance:
+
+    micro_batch_size: sequences in memory at once (gradients are accumulated; None: `batch_size`).
+    trainable_layers: only the last n layers and the final norm learn (None: everything).
+    max_length: longer sequences are left out of training and counted (None: the model's positions).
+    max_validation_rows: at most so many of the validation rows are evaluated.
+    """
+
     max_steps: int
     learning_rate: float = 2e-5
     batch_size: int = 32
@@ -31,16 +71,44 @@ class FineTuneRecipe:
     micro_batch_size: int | None = None
     trainable_layers: int | None = None
     max_length: int | None = None
+    max_validation_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_steps", "batch_size", "eval_every", "patience"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name in ("micro_batch_size", "trainable_layers", "max_length", "max_validation_rows"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UsageError(f"{name} must be at least 1, got {value}")
+        if not 0 < self.validation_share < 1:
+            raise UsageError(f"validation_share must be between 0 and 1, got {self.validation_share}")
+
+    def to_json(self) -> dict[str, Any]:
+        """All settings, for the provenance of a score."""
+        return asdict(self)
+
+
+SPIDER_RECIPE = FineTuneRecipe(max_steps=2_000)
+SNLI_RECIPE = FineTuneRecipe(max_steps=15_000)
+BOOLQ_RECIPE = FineTuneRecipe(max_steps=3_000)
 
 
 @dataclass(frozen=True)
 class TrainingLog:
+    """What happened: perplexity on the validation rows at each evaluated step, and which step was kept."""
+
     steps: tuple[int, ...]
     validation_perplexities: tuple[float, ...]
     best_step: int
+    last_step: int
     training_rows: int
     validation_rows: int
     overlength_rows: int
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-able form, for the provenance of a score."""
+        return asdict(self)
 
 
 def fine_tune(
@@ -49,4 +117,102 @@ def fine_tune(
     recipe: FineTuneRecipe,
     seed: int,
     progress: Progress = silent,
-) -> tuple[CausalModel, TrainingLog]: ...
+) -> tuple[CausalModel, TrainingLog]:
+    """Fine-tune a copy of `model`; the model itself stays as it is.
+
+    `sequences` come in the order of the (shuffled) fold file: the first `validation_share` of them (at least
+    one) are for validation, the rest for training. The copy has the weights of the lowest validation
+    perplexity. `progress` counts steps. Raises UsageError where too few sequences fit the model.
+    """
+    from ._training import LoopSettings, freeze_all_but_last, train
+
+    limit = min(recipe.max_length or model.max_positions, model.max_positions)
+    fitting = [sequence for sequence in sequences if len(sequence.ids) <= limit]
+    held_out = max(1, int(len(fitting) * recipe.validation_share))
+    validation, training = fitting[:held_out], fitting[held_out:]
+    if not training:
+        raise UsageError(
+            f"fine-tuning needs at least 2 sequences of at most {limit} tokens, "
+            f"got {len(fitting)} of {len(sequences)}"
+        )
+    validation = validation[: recipe.max_validation_rows]
+    tuned = _copy(model)
+    freeze_all_but_last(tuned.module, recipe.trainable_layers)
+    log = train(
+        tuned.module,
+        len(training),
+        lambda rows: _loss_sum(tuned, [training[row] for row in rows.tolist()]),
+        np.array([len(sequence.ids) - sequence.scored_from for sequence in training]),
+        _perplexity_of(tuned, validation),
+        LoopSettings(
+            max_steps=recipe.max_steps,
+            learning_rate=recipe.learning_rate,
+            weight_decay=recipe.weight_decay,
+            max_gradient_norm=recipe.max_gradient_norm,
+            batch_size=recipe.batch_size,
+            micro_batch_size=recipe.micro_batch_size or recipe.batch_size,
+            eval_every=recipe.eval_every,
+            patience=recipe.patience,
+        ),
+        seed,
+        progress,
+    )
+    tuned.module.requires_grad_(False)
+    return tuned, TrainingLog(
+        steps=log.steps,
+        validation_perplexities=log.values,
+        best_step=log.best_step,
+        last_step=log.last_step,
+        training_rows=len(training),
+        validation_rows=len(validation),
+        overlength_rows=len(sequences) - len(fitting),
+    )
+
+
+def _copy(model: CausalModel) -> CausalModel:
+    return CausalModel(
+        copy.deepcopy(model.module),
+        model.tokenizer,
+        name=model.name,
+        revision=model.revision,
+        start_token=model.start_token,
+        end_token=model.end_token,
+        max_positions=model.max_positions,
+        supports_shared_prefixes=model.supports_shared_prefixes,
+    )
+
+
+def _perplexity_of(model: CausalModel, sequences: list[TrainingSequence]) -> Callable[[], float]:
+    """A function that scores `sequences` with the weights of the moment: exp of the mean loss of their tokens."""
+    plan = model.plan(
+        TokenPair(sequence.ids[: sequence.scored_from], sequence.ids[sequence.scored_from :]) for sequence in sequences
+    )
+
+    def perplexity() -> float:
+        total = sum(float(scores.log_likelihood.sum()) for scores in model.score(plan))
+        return float(np.exp(-total / plan.scored_tokens))
+
+    return perplexity
+
+
+def _loss_sum(model: CausalModel, sequences: list[TrainingSequence]) -> torch.Tensor:
+    """Summed cross-entropy over the scored tokens of right-padded sequences.
+
+    Only hidden states before a scored token go through the output head.
+    """
+    import torch
+
+    width = max(len(sequence.ids) for sequence in sequences) - 1
+    ids = torch.full((len(sequences), width), model.end_token.id)
+    mask = torch.zeros((len(sequences), width), dtype=torch.long)
+    labels = torch.full((len(sequences), width), _IGNORED)
+    for row, sequence in enumerate(sequences):
+        values = torch.tensor(sequence.ids)
+        ids[row, : len(values) - 1] = values[:-1]
+        mask[row, : len(values) - 1] = 1
+        labels[row, sequence.scored_from - 1 : len(values) - 1] = values[sequence.scored_from :]
+    ids, mask, labels = ids.to(model.device), mask.to(model.device), labels.to(model.device)
+    hidden = model.module.base_model(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state
+    scored = labels != _IGNORED
+    logits = apply_head(model.module, hidden[scored]).float()
+    return torch.nn.functional.cross_entropy(logits, labels[scored], reduction="sum")

@@ -32,7 +32,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from ...atomic import atomic_open, write_text
-from ...errors import BenchwrightWarning
+from ...errors import BenchwrightWarning, UsageError
 from ...hashing import canonical_json
 from .table import score_identity
 
@@ -92,12 +92,18 @@ def open_workspace(cache: Path, key: dict[str, Any], environment: dict[str, Any]
     """Lock the folder of the scores that `key` describes, and begin or go on with it.
 
     One table never mixes environments: unfinished scores of another one are removed, with a
-    BenchwrightWarning. Finished scores of another one are used as they are, with a warning.
+    BenchwrightWarning. Finished scores of another one are used as they are, with a warning. Raises
+    UsageError if the folder cannot be made.
     """
     environment = json.loads(canonical_json(environment))
     identity = score_identity(key)
     folder = cache / "scores" / identity.removeprefix("sha256:")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"scores cannot be cached in {cache} ({error.strerror}); choose another folder"
+        ) from None
     with _locked(folder):
         for left in folder.rglob(".*.part-*"):
             left.unlink()

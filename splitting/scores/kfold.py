@@ -8,8 +8,9 @@ was trained on the other, which makes it look likelier. `content_id` tells which
 from __future__ import annotations
 
 import json
+import math
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...atomic import replace_folder, write_text
-from ...errors import UsageError
+from ...errors import BenchwrightError, UsageError
 from ...progress import Stage, no_progress
 from .cache import SCORE, Workspace, open_workspace, warn
 from .rows import (
@@ -25,7 +26,6 @@ from .rows import (
     EncodedRows,
     ScoringOptions,
     check_rows,
-    count_statuses,
     describe_model,
     digest_rows,
     encode_rows,
@@ -94,20 +94,20 @@ def score_with_folds(
         **model_key(base, options),
         "template": template.to_json(),
         "training_template": training_template.to_json(),
-        "recipe": asdict(recipe),
+        "recipe": recipe.to_json(),
         "k": k,
         "seed": seed,
         "rows": rows.num_rows,
         "token_ids": digest_rows(scored),
         "training_token_ids": digest_rows(training),
     }
-    work = _FoldWork(base, recipe, seed, options, scored, training, folds, progress)
+    work = _FoldWork(base, recipe, seed, options, scored, training, folds, keep_models, progress)
     with open_workspace(cache, key, base.environment()) as workspace:
         finished = workspace.finished()
         if finished is None:
             finished = work.run(workspace)
             workspace.finish(*finished)
-        work.clear(workspace, keep_models)
+        work.clear(workspace)
         environment = workspace.environment
     scores, facts = finished
     fold_of = np.empty(rows.num_rows, dtype=np.int8)
@@ -117,7 +117,6 @@ def score_with_folds(
     provenance = {
         "key": key,
         "model": describe_model(base),
-        "counts": count_statuses(table),
         "environment": environment,
         **facts,
     }
@@ -135,6 +134,7 @@ class _FoldWork:
     scored: EncodedRows
     training: EncodedRows
     folds: list[np.ndarray]
+    keep_models: bool
     progress: Stage
 
     def run(self, workspace: Workspace) -> tuple[np.ndarray, dict[str, Any]]:
@@ -148,15 +148,13 @@ class _FoldWork:
         scores["item"] = np.arange(len(scores))
         return scores, {"folds": facts}
 
-    def clear(self, workspace: Workspace, keep_models: bool) -> None:
+    def clear(self, workspace: Workspace) -> None:
         """Remove what the result makes superfluous, and the models unless they are to be kept."""
-        for fold in range(len(self.folds)):
-            folder = workspace.folder / f"fold-{fold}"
-            if not keep_models:
-                shutil.rmtree(folder, ignore_errors=True)
-            elif folder.is_dir():
-                for path in folder.glob("*.scores"):
-                    path.unlink()
+        for folder in workspace.folder.glob("fold-*"):
+            if not self.keep_models:
+                shutil.rmtree(folder)
+            for path in folder.glob("*.scores"):
+                path.unlink()
 
     def training_sequences(self, fold: int) -> list[TrainingSequence]:
         """The texts that the model of `fold` learns from, in the order of the drawing."""
@@ -168,11 +166,7 @@ class _FoldWork:
             pairs.lengths > pairs.context_lengths, np.arange(len(pairs)), -1
         )
         others = np.concatenate([rows for number, rows in enumerate(self.folds) if number != fold])
-        return [
-            TrainingSequence(tuple(pairs.sequence(pair).tolist()), int(pairs.context_lengths[pair]))
-            for pair in pair_of[others].tolist()
-            if pair >= 0
-        ]
+        return [TrainingSequence.of(pairs[pair]) for pair in pair_of[others].tolist() if pair >= 0]
 
     def _scored_pairs(self, fold: int) -> np.ndarray:
         return np.flatnonzero(np.isin(self.scored.rows, self.folds[fold]))
@@ -188,6 +182,8 @@ class _FoldWork:
             bound = part.bound_to(weights=training["weights_sha256"])
             finished = run_plan(model, plan, bound, label, self.progress), training
             part.finish(*finished)
+        if not self.keep_models:
+            shutil.rmtree(part.folder / _MODEL, ignore_errors=True)
         distinct, training = finished
         return spread(plan, distinct), training
 
@@ -196,7 +192,7 @@ class _FoldWork:
         from ...eval.models import fine_tune
 
         folder = part.folder / _MODEL
-        found = _trained_model(folder, self.base, self.options)
+        found = _trained_model(folder, self.options)
         if found is not None:
             return found
         sequences = self.training_sequences(fold)
@@ -205,7 +201,10 @@ class _FoldWork:
         label = f"training fold {fold + 1} of {len(self.folds)}"
         with self.progress(label, self.recipe.max_steps, "steps") as report:
             model, log = fine_tune(self.base, sequences, self.recipe, self.seed, report)
-        facts = {"fold": fold, "weights_sha256": model.identity()["weights_sha256"], "training": asdict(log)}
+        # JSON has no infinity, which an evaluation of a model on its way to diverging can give.
+        perplexities = [value if math.isfinite(value) else None for value in log.validation_perplexities]
+        training = {**log.to_json(), "validation_perplexities": perplexities}
+        facts = {"fold": fold, "weights_sha256": model.identity()["weights_sha256"], "training": training}
         staged = folder.with_name(".model.staged")
         shutil.rmtree(staged, ignore_errors=True)
         model.save(staged)
@@ -214,15 +213,16 @@ class _FoldWork:
         return model, facts
 
 
-def _trained_model(
-    folder: Path, base: CausalModel, options: ScoringOptions
-) -> tuple[CausalModel, dict[str, Any]] | None:
-    """A fold's model that an earlier run saved whole; it reads the token ids that `base` encoded."""
-    if not (folder / _TRAINING).is_file():
+def _trained_model(folder: Path, options: ScoringOptions) -> tuple[CausalModel, dict[str, Any]] | None:
+    """A fold's model that an earlier run saved; None if there is none, or (with a warning) a damaged one."""
+    if not folder.is_dir():
         return None
-    facts = json.loads((folder / _TRAINING).read_text(encoding="utf-8"))
-    model = load_model(str(folder), None, options)
-    if model.identity()["weights_sha256"] != facts["weights_sha256"]:
-        warn(f"{folder} is damaged; fold {facts['fold']} is trained again")
-        return None
-    return model, facts
+    try:
+        facts = json.loads((folder / _TRAINING).read_text(encoding="utf-8"))
+        model = load_model(str(folder), None, options)
+        if model.identity()["weights_sha256"] == facts["weights_sha256"]:
+            return model, facts
+    except (OSError, ValueError, KeyError, TypeError, BenchwrightError):
+        pass
+    warn(f"{folder} is damaged; its fold is trained again")
+    return None

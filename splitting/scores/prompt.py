@@ -13,7 +13,6 @@ from .rows import (
     DEFAULT_OPTIONS,
     ScoringOptions,
     check_rows,
-    count_statuses,
     describe_model,
     digest_pairs,
     encode_rows,
@@ -74,7 +73,6 @@ def score_with_prompt(
     provenance = {
         "key": key,
         "model": describe_model(loaded),
-        "counts": count_statuses(table),
         "environment": environment,
     }
     return ScoreTable(table, provenance, score_identity(key))

@@ -15,7 +15,7 @@ from ...errors import SourceError, UsageError
 from ...hashing import sha256_text
 from ...progress import Stage
 from .cache import SCORE, Workspace, read_scores, write_scores
-from .table import EMPTY, OK, OVERLENGTH, SCHEMA, STATUSES
+from .table import EMPTY, OK, OVERLENGTH, SCHEMA
 from .templates import PromptTemplate
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def check_rows(rows: pa.Table) -> None:
 def encode_rows(rows: pa.Table, template: PromptTemplate, model: CausalModel) -> EncodedRows:
     """The rows as `model` reads them through `template`, without those that are incomplete."""
     usable = np.flatnonzero(~template.incomplete(rows))
-    contexts, continuations = template.render(rows.take(usable))
+    contexts, continuations = ([part[row] for row in usable.tolist()] for part in template.render(rows))
     pairs = model.encode_pairs(
         contexts, continuations, start=template.start_token, end=template.score_end_token
     )
@@ -184,9 +184,9 @@ def spread(plan: ScoringPlan, distinct: np.ndarray) -> np.ndarray:
     scores["item"] = np.arange(plan.rows)
     scores["log_likelihood"] = np.nan
     scores["num_tokens"] = 0
-    for score, rows in zip(distinct, plan.inputs, strict=True):
-        scores["log_likelihood"][rows] = score["log_likelihood"]
-        scores["num_tokens"][rows] = score["num_tokens"]
+    for name in ("log_likelihood", "num_tokens"):
+        values = np.repeat(distinct[name], [len(rows) for rows in plan.inputs])
+        scores[name][np.concatenate([np.empty(0, np.int64), *plan.inputs])] = values
     return scores
 
 
@@ -213,13 +213,3 @@ def make_table(
     return (
         pa.table([columns[name] for name in SCHEMA.names], names=SCHEMA.names).cast(SCHEMA).combine_chunks()
     )
-
-
-def count_statuses(table: pa.Table) -> dict[str, int]:
-    """Rows by status, and scored tokens, for the provenance."""
-    status = table.column("status")
-    return {
-        "rows": table.num_rows,
-        **{name: pc.sum(pc.equal(status, name)).as_py() or 0 for name in STATUSES},
-        "scored_tokens": pc.sum(table.column("lm_num_tokens")).as_py() or 0,
-    }

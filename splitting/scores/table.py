@@ -62,6 +62,10 @@ class ScoreTable:
     provenance: dict[str, Any]
     identity: str
 
+    def __post_init__(self) -> None:
+        # As it will be read back: a table that was just made equals the one that is loaded.
+        object.__setattr__(self, "provenance", json.loads(canonical_json(self.provenance)))
+
     @property
     def scorer(self) -> str:
         """`prompt` or `kfold`."""
@@ -89,6 +93,7 @@ class ScoreTable:
             "scored": counts[OK],
             "overlength": counts[OVERLENGTH],
             "empty": counts[EMPTY],
+            "scored_tokens": pc.sum(self.table.column("lm_num_tokens")).as_py() or 0,
             "content_hash": self.content_hash,
             "scores_hash": self.scores_hash,
         }
@@ -177,13 +182,11 @@ class ScoreTable:
     @classmethod
     def from_release(cls, release: ReleaseFolder, name: str) -> ScoreTable:
         """The score table `name` of a release. Raises ReleaseError or SourceError as `load` does."""
-        tables = release.manifest.get("scores", {})
-        if name not in tables:
+        tables = release.manifest.get("scores") or {}
+        if name not in tables or name not in release.splits("scores"):
             known = ", ".join(tables) or "none"
             raise ReleaseError(f"{release.path} has no score table {name!r}; it has {known}")
-        files = release.files("scores", name)
-        table = pa.concat_tables([_read_table(file) for file in files])
-        return cls._checked(table, tables[name], files[0])
+        return cls._checked(release.table("scores", name), tables[name], release.files("scores", name)[0])
 
     @classmethod
     def _checked(cls, table: pa.Table, entry: dict[str, Any], path: Path) -> ScoreTable:
@@ -223,7 +226,9 @@ def check_table(table: pa.Table, path: Path | None = None) -> pa.Table:
         table = table.replace_schema_metadata(None).cast(SCHEMA).combine_chunks()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise fault(f"column types do not fit ({error})") from None
-    uid, status, score = (table.column(name).combine_chunks() for name in ("uid", "status", "log_likelihood"))
+    uid, status, score, tokens = (
+        table.column(name).combine_chunks() for name in ("uid", "status", "log_likelihood", "lm_num_tokens")
+    )
     if uid.null_count:
         raise fault("a row has no uid", uid.is_null(), "uid")
     repeated = _first_duplicate(uid)
@@ -232,10 +237,11 @@ def check_table(table: pa.Table, path: Path | None = None) -> pa.Table:
     unknown = pc.invert(pc.is_in(status, value_set=pa.array(STATUSES)))
     if pc.any(unknown).as_py():
         raise fault(f"status is none of {', '.join(STATUSES)}", unknown, "status")
-    scored = pc.fill_null(pc.is_finite(score), False)
-    wrong = pc.xor(scored, pc.equal(status, OK))
-    if pc.any(wrong).as_py():
-        raise fault("log-likelihood and status contradict each other", wrong, "log_likelihood")
+    ok = pc.equal(status, OK)
+    for name, present in (("log_likelihood", pc.is_finite(score)), ("lm_num_tokens", pc.greater(tokens, 0))):
+        wrong = pc.xor(pc.fill_null(present, False), ok)
+        if pc.any(wrong).as_py():
+            raise fault("score and status contradict each other", wrong, name)
     return table
 
 

@@ -115,9 +115,10 @@ class PromptTemplate:
 
     def _wording(self, placeholder: str, name: str, column: pa.ChunkedArray) -> list[str]:
         phrases = self.phrases[placeholder]
-        known: dict[str | int | None, str] = {None: "", **phrases}
+        known: dict[Any, str] = dict(phrases)
         if pa.types.is_integer(column.type):
-            known = {None: "", **dict(enumerate(phrases.values()))}
+            known = dict(enumerate(phrases.values()))
+        known[None] = ""
         values = column.to_pylist()
         for row, value in enumerate(values):
             if value not in known:

@@ -9,9 +9,10 @@ import huggingface_hub
 import numpy as np
 import pytest
 import yaml
-from benchwright.cards import card_metadata, render_card, to_yaml
 from cards_release import make_release
 from datasets import DatasetInfo
+
+from benchwright.cards import card_metadata, render_card, to_yaml
 
 AWKWARD = [
     "a: b",
@@ -57,7 +58,23 @@ AWKWARD = [
 ]
 
 # What a reader of YAML 1.2 (the Hub's) takes for something else than a string when it is not quoted.
-NOT_STRINGS = ["1e3", "1.5", ".5", "0o17", "0x1F", "null", "~", "", "yes", "on", "y", "-1", "+2", "1e-3", "true"]
+NOT_STRINGS = [
+    "1e3",
+    "1.5",
+    ".5",
+    "0o17",
+    "0x1F",
+    "null",
+    "~",
+    "",
+    "yes",
+    "on",
+    "y",
+    "-1",
+    "+2",
+    "1e-3",
+    "true",
+]
 
 
 @pytest.mark.parametrize("text", AWKWARD)

@@ -1,4 +1,4 @@
-"""Trial 40, the card's half: a Hub token in any field of the release never reaches the card (datasets #6412)."""
+"""Trial 40, the half of the card: a Hub token in any field of a release never gets in (datasets #6412)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cards_release import add_results, make_release, source_rows
+
 from benchwright.cards import render_card, write_card
 from benchwright.errors import ReleaseError
-from cards_release import add_results, make_release, source_rows
 
 TOKEN = "hf_" + "AbCdEfGhIjKlMnOpQrStUvWxYz"
 
@@ -44,12 +45,18 @@ FREE_TEXTS = {
 }
 
 
-def test_tokens_in_the_manifest_do_not_reach_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_in_the_manifest_do_not_reach_the_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     release = make_release(tmp_path / "toy")
     add_results(release)
     manifest = planted(release.manifest)
-    manifest["source"] |= {"kind": "hub", "location": f"https://user:{TOKEN}@example.org/data", "revision": TOKEN}
+    manifest["source"] |= {
+        "kind": "hub",
+        "location": f"https://user:{TOKEN}@example.org/data",
+        "revision": TOKEN,
+    }
     manifest["configs"]["random"]["notes"] = [{"code": "x", "message": TOKEN, "uids": [TOKEN], "count": 1}]
     (release.path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     assert TOKEN in (release.path / "manifest.json").read_text(encoding="utf-8")

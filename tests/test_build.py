@@ -1,0 +1,271 @@
+"""The main job on the built-in samples, from corpus to a release that readers load, with a tiny model."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scores_helpers import tiny_gpt2
+
+from benchwright.builders.build import build, split
+from benchwright.builders.rebuild import rebuild
+from benchwright.builders.scoring import model_slug, plan_tables
+from benchwright.builders.verify import verify
+from benchwright.errors import SourceError, UsageError
+from benchwright.release import ReleaseFolder
+
+RECIPE = {"max_steps": 2, "batch_size": 8, "eval_every": 1}
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory) -> str:
+    return str(tiny_gpt2(tmp_path_factory.mktemp("models") / "tiny", positions=1024))
+
+
+@pytest.fixture(scope="session")
+def spider(model, tmp_path_factory) -> ReleaseFolder:
+    """Every default config of the Spider sample and one reversed split."""
+    folder = tmp_path_factory.mktemp("spider")
+    names = [
+        "random",
+        "random_2",
+        "random_3",
+        "length",
+        "ll_split",
+        "ll_split_len",
+        "ll_split_pt",
+        "ll_split_pt_len",
+    ]
+    return build(
+        "spider", source="sample", out=folder / "spider-splits", lm=[model], k=[2], recipe=RECIPE,
+        configs=[*names, "ll_split_pt_len_reverse"], cache=folder / "cache",
+    )  # fmt: skip
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_every_split_loads_with_datasets_as_declared_streaming_too(spider, tmp_path, monkeypatch):
+    script = """
+import sys
+from datasets import load_dataset
+from benchwright.release import ReleaseFolder
+folder = sys.argv[1]
+release = ReleaseFolder(folder)
+for config in release.configs:
+    loaded = load_dataset(folder, config)
+    assert list(loaded) == release.splits(config), config
+    for split, rows in loaded.items():
+        assert rows.features == release.features(config), (config, split)
+        assert rows.num_rows == release.config(config)["splits"][split]["rows"]
+    first = next(iter(load_dataset(folder, config, split=release.splits(config)[0], streaming=True)))
+    assert first == loaded[release.splits(config)[0]][0]
+assert load_dataset(folder)["train"].num_rows
+"""
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "hf")}
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(spider.path)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_sizes_are_the_published_proportions_and_every_row_is_placed_once(spider):
+    for name in spider.placed_configs:
+        sizes = {split: facts["rows"] for split, facts in spider.config(name)["splits"].items()}
+        assert sizes == {"train": 151, "validation": 26, "test": 26}, name
+        uids = [uid for split in sizes for uid in spider.table(name, split).column("uid").to_pylist()]
+        assert len(uids) == len(set(uids)) == 203
+
+
+def test_the_likelihood_split_evaluates_on_the_least_likely_rows_and_its_reverse_on_the_most_likely(spider):
+    def mean(config: str, split: str) -> float:
+        return float(np.mean(spider.table(config, split).column("log_likelihood").to_numpy()))
+
+    for config in ("ll_split", "ll_split_pt"):
+        assert mean(config, "train") > mean(config, "validation")
+        assert mean(config, "train") > mean(config, "test")
+    assert mean("ll_split_pt_len_reverse", "train") < mean("ll_split_pt_len_reverse", "test")
+    # Length control: both sides have nearly the same mean length, which the plain split does not.
+    lengths = {
+        (config, split): float(np.mean(spider.table(config, split).column("length").to_numpy()))
+        for config in ("ll_split_pt", "ll_split_pt_len")
+        for split in ("train", "test")
+    }
+    controlled = abs(lengths["ll_split_pt_len", "train"] - lengths["ll_split_pt_len", "test"])
+    assert controlled < abs(lengths["ll_split_pt", "train"] - lengths["ll_split_pt", "test"])
+
+
+def test_every_sql_token_of_evaluation_rows_is_known_from_train(spider):
+    from benchwright.text.sql import sql_atoms
+
+    for config in ("ll_split", "ll_split_len", "ll_split_pt", "ll_split_pt_len"):
+        known = {
+            atom
+            for target in spider.table(config, "train").column("target").to_pylist()
+            for atom in sql_atoms(target)
+        }
+        for split in ("validation", "test"):
+            for target in spider.table(config, split).column("target").to_pylist():
+                assert sql_atoms(target) <= known
+
+
+def test_exactly_one_default_and_scores_are_published(spider):
+    defaults = [name for name, entry in spider.configs.items() if entry["default"]]
+    assert defaults == ["ll_split"]
+    assert spider.splits("scores") == ["lm_kfold", "lm_prompt"]
+    assert set(spider.table("scores", "lm_kfold").column("fold").to_pylist()) == {0, 1}
+
+
+def test_the_manifest_names_the_model_by_hash_and_never_by_path(spider, model):
+    text = (spider.path / "manifest.json").read_text(encoding="utf-8")
+    assert str(Path(model).parent) not in text
+    assert '"weights_sha256"' in text
+
+
+def test_the_release_agrees_with_its_manifest_and_rebuilds_from_it(spider, tmp_path):
+    assert verify(spider.path) == []
+    assert rebuild(spider.path, source="sample", out=tmp_path / "again") == []
+    again, first = files(tmp_path / "again"), files(spider.path)
+    inside = [name for name in first if name.endswith(".parquet")]
+    assert [again[name] for name in inside] == [first[name] for name in inside]
+
+
+def test_a_rebuild_from_other_sources_names_what_differs(spider, tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    from benchwright.builders.spider import SpiderBuilder
+
+    for path in SpiderBuilder.sample_folder().iterdir():
+        (source / path.name).write_bytes(path.read_bytes())
+    dev = source / "dev.json"
+    dev.write_text(
+        dev.read_text(encoding="utf-8").replace("SELECT count(*)", "SELECT  COUNT(*)", 1), encoding="utf-8"
+    )
+    differences = rebuild(spider.path, source=source)
+    assert differences
+    assert any("spider:dev:" in str(difference) for difference in differences)
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "random"])
+def test_the_same_bytes_under_any_hash_seed(spider, model, seed, tmp_path):
+    script = (
+        "import sys\nfrom benchwright.builders.build import build\n"
+        "build("
+        "'spider', source='sample', out=sys.argv[1], scores=sys.argv[2], configs=sys.argv[3].split(','))"
+    )
+    configs = ",".join(spider.placed_configs)
+    subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "spider-splits"), str(spider.path), configs],
+        env={**os.environ, "PYTHONHASHSEED": seed}, check=True,
+    )  # fmt: skip
+    assert files(tmp_path / "spider-splits") == files(spider.path)
+
+
+def test_published_scores_give_the_same_bytes_without_a_model(spider, tmp_path):
+    build(
+        "spider",
+        source="sample",
+        out=tmp_path / "spider-splits",
+        scores=spider.path,
+        configs=list(spider.placed_configs),
+    )
+    assert files(tmp_path / "spider-splits") == files(spider.path)
+
+
+def test_labelled_corpora_keep_label_shares_unless_published(model, tmp_path):
+    shares = {}
+    for method in ("corrected", "published"):
+        release = build(
+            "boolq",
+            source="sample",
+            out=tmp_path / method,
+            lm=[model],
+            configs=["ll_split_pt"],
+            method=method,
+        )
+        shares[method] = float(
+            np.mean(release.table("ll_split_pt", "test").column("answer").to_numpy(zero_copy_only=False))
+        )
+    assert shares["published"] == 0.5
+    assert shares["corrected"] == pytest.approx(0.6, abs=0.02)
+
+
+def test_snli_filters_are_counted_in_the_manifest(tmp_path):
+    release = build("snli", source="sample", out=tmp_path / "snli", configs=["standard", "random"])
+    source = release.manifest["source"]
+    assert sum(source["filtered"].values()) == 8
+    assert source["read"] == source["rows"] + 8 == 306
+    standard = release.table("standard", "test")
+    assert set(standard.column("source_split").to_pylist()) == {"test"}
+    assert set(standard.column("placed_by").to_pylist()) == {"published"}
+
+
+def test_a_second_model_and_k_add_their_slug(model, tmp_path):
+    other = str(tiny_gpt2(tmp_path / "Other-Model 2", positions=1024, seed=1))
+    release = build(
+        "spider", source="sample", out=tmp_path / "out", lm=[model, other], k=[2, 3], recipe=RECIPE,
+        configs=["ll_split_pt", "ll_split_pt_other_model_2", "ll_split_k3"],
+    )  # fmt: skip
+    assert list(release.manifest["scores"]) == ["lm_kfold_k3", "lm_prompt", "lm_prompt_other_model_2"]
+    with pytest.raises(UsageError, match="did you mean ll_split_pt_other_model_2"):
+        build(
+            "spider",
+            source="sample",
+            out=tmp_path / "no",
+            lm=[model, other],
+            configs=["ll_split_pt_other_model"],
+        )
+
+
+def test_score_table_names():
+    assert list(plan_tables(["gpt2"], [3])) == ["lm_prompt", "lm_kfold"]
+    assert list(plan_tables(["gpt2", "openai/GPT2-large"], [3, 5])) == [
+        "lm_prompt", "lm_kfold", "lm_kfold_k5",
+        "lm_prompt_gpt2_large", "lm_kfold_gpt2_large", "lm_kfold_gpt2_large_k5",
+    ]  # fmt: skip
+    assert model_slug("./my model/") == "my_model"
+    with pytest.raises(UsageError, match="share a score-table name"):
+        plan_tables(["a", "x/gpt2", "y/gpt2"], [3])
+
+
+def test_a_users_table_is_split_without_leaks(model, tmp_path):
+    rows = [f"text {n} of the table,{'yes' if n % 3 else 'no'}" for n in range(60)]
+    path = tmp_path / "reviews.csv"
+    path.write_text("body,grade\n" + "\n".join([*rows, *rows[:20]]) + "\n", encoding="utf-8")
+    release = split(
+        path, text="body", label="grade", by=["likelihood", "random"], lm=[model], out=tmp_path / "reviews", validation=10,
+        test=0.1,
+    )  # fmt: skip
+    assert release.manifest["audit"]["counts"]["error"] == 0
+    assert verify(release.path) == []
+    assert rebuild(release.path, source=path) == []
+    for config in release.placed_configs:
+        sides = [set(release.table(config, s).column("body").to_pylist()) for s in release.splits(config)]
+        assert sum(map(len, sides)) == 60
+
+
+def test_a_failed_build_leaves_nothing_behind(model, tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "train.jsonl").write_text(
+        '{"question": "is it", "passage": "p", "answer": true}\n{"question": 3}\n'
+    )
+    with pytest.raises(SourceError):
+        build("boolq", source=source, out=tmp_path / "out", configs=["random"])
+    assert (
+        sorted(path.name for path in tmp_path.iterdir()) == ["cache", "source"]
+        or not (tmp_path / "out").exists()
+    )
