@@ -172,7 +172,8 @@ def audit_release(release: ReleaseFolder, accepted: set[str] | None = None) -> l
     seen: dict[tuple[str, ...], tuple[AuditRows, pa.Array]] = {}
     for name in release.placed_configs:
         task = release.task(name)
-        columns = list(dict.fromkeys(["uid", *task.inputs, task.target, "source_index"]))
+        wanted = dict.fromkeys(["uid", *task.inputs, task.target, "source_index"])
+        columns = [column for column in wanted if column]  # a task without labels has no target
         parts = [(split, release.table(name, split, columns)) for split in release.splits(name)]
         table = pa.concat_tables([part for _, part in parts])
         side = np.concatenate([np.full(part.num_rows, SPLITS.index(split), np.int8) for split, part in parts])

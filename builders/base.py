@@ -16,6 +16,7 @@ from ..registry import Registry
 from ..splitting.base import Sizes, SplitRows
 from ..splitting.scores.templates import PromptTemplate
 from ..tasks import Task
+from .sizes import Size
 
 Method = Literal["published", "corrected"]
 
@@ -104,6 +105,7 @@ class BuildOptions:
     `criterion`: log_likelihood, perplexity or length_perplexity (exp(-s / NLTK length)).
     `length_buckets`: None for one bucket per length, else that many quantile buckets.
     `prompt`: name of a prompt template of the builder, or None for its default.
+    `validation`, `test`: rows (int) or shares (float) to hold out; both None for the published proportions.
     """
 
     method: Method = "corrected"
@@ -111,6 +113,8 @@ class BuildOptions:
     length_buckets: int | None = None
     prompt: str | None = None
     seed: int = 42
+    validation: Size | None = None
+    test: Size | None = None
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,7 @@ class Builder(ABC):
     features: ClassVar[Features]
     pin: ClassVar[SourcePin | None] = None
     published: ClassVar[bool] = True
-    """Whether placements are a published benchmark's: their leaks are known, those of a user's data are errors."""
+    """Whether placements are those of a published benchmark: its leaks are known, others are errors."""
     published_rows: ClassVar[int]
     published_sizes: ClassVar[Sizes]
     templates: ClassVar[dict[str, PromptTemplate]]

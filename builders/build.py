@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -27,8 +28,10 @@ from .base import Builder, BuildOptions, ConfigSpec, Method, SourceData, builder
 from .custom import corpus_name, custom_builder
 from .release import ReleaseWriter, SourceRows, check_target
 from .scoring import load_tables, make_table, names_by_scorer, plan_tables
+from .sizes import Size
 from .sources.origin import open_source
 
+_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
 _LIBRARIES = ("datasets", "nltk", "numpy", "pyarrow", "sqlparse")
 
 
@@ -43,6 +46,8 @@ def build(
     method: Method = "corrected",
     criterion: str = "log_likelihood",
     length_buckets: int | None = None,
+    validation: Size | None = None,
+    test: Size | None = None,
     prompt: str | None = None,
     seed: int = 42,
     scores: str | Path | None = None,
@@ -67,7 +72,7 @@ def build(
     """
     made = builder if isinstance(builder, Builder) else builders.get(builder)()
     check_target(Path(out), overwrite)
-    options = BuildOptions(method, criterion, length_buckets, prompt, seed)
+    options = BuildOptions(method, criterion, length_buckets, prompt, seed, validation, test)
     published = None if scores is None else load_tables(ReleaseFolder(scores))
     specs = plan_tables(lm, k) if published is None else published[1]
     names = names_by_scorer(specs)
@@ -106,8 +111,9 @@ def split(
     label: str | None = None,
     group: str | None = None,
     id: str | None = None,
-    validation: int | float = 0.1,
-    test: int | float = 0.1,
+    validation: Size = 0.1,
+    test: Size = 0.1,
+    licence: str = "unknown",
     scorer: Literal["prompt", "kfold"] = "prompt",
     lm: Sequence[str] = ("embedded",),
     k: Sequence[int] = (3,),
@@ -124,9 +130,13 @@ def split(
     """Make a release of a user's own rows: a CSV, TSV, JSONL, JSON or parquet file, or a Hub data set.
 
     Rows whose inputs (`context` and `text`) are equal stay on one side, as do rows of one value in `group`;
-    shares of `label` are kept. `by` names rules of `builders.custom.RULES`. Raises as `build` does.
+    shares of `label` are kept. `by` names rules of `builders.custom.RULES`; `licence` is a Hub licence id.
+    A Hub data set is `ORG/NAME@REVISION`, if no such file exists. Raises as `build` does.
     """
-    name = Path(file).name if Path(file).exists() else str(file).partition("@")[0]
+    source = str(file)
+    if not Path(file).exists() and _HUB_ID.fullmatch(source):
+        source = f"hub:{source}"
+    name = source.removeprefix("hub:").partition("@")[0] if source.startswith("hub:") else Path(file).name
     made = custom_builder(
         corpus_name(name),
         text=text,
@@ -138,10 +148,11 @@ def split(
         scorer=scorer,
         validation=validation,
         test=test,
+        licence=licence,
     )
     return build(
         made,
-        source=file,
+        source=source,
         out=out,
         lm=lm,
         k=k,

@@ -52,6 +52,9 @@ def demo(
             out=folder / f"{name}-splits",
             configs=configs,
             recipe=DEMO_RECIPE,
+            # SNLI's published proportions would leave five of the sample's rows to evaluate on.
+            validation=0.15 if name == "snli" else None,
+            test=0.15 if name == "snli" else None,
             cache=cache,
             overwrite=overwrite,
             progress=progress,

@@ -20,6 +20,7 @@ from ..features import payload_columns
 from ..splitting.base import DEFAULT_SEED, Sizes
 from ..tables import conform
 from .base import BuildOptions, ConfigSpec
+from .sizes import checked_size, held_out_sizes
 
 CITATION = """@inproceedings{godbole-jia-2023-benchmarking,
   title     = {Benchmarking Long-tail Generalization with Likelihood Splits},
@@ -32,10 +33,7 @@ CITATION = """@inproceedings{godbole-jia-2023-benchmarking,
 
 # Score-table names start with the scorer's word; what follows is the slug of a second model or k.
 _LIKELIHOOD_CONFIGS = {"kfold": ("lm_kfold", "ll_split"), "prompt": ("lm_prompt", "ll_split_pt")}
-_JUDGES = {
-    "kfold": "language models fine-tuned on the other folds find",
-    "prompt": "a prompted language model finds",
-}
+_JUDGES = {"kfold": "fine-tuned on the other folds", "prompt": "given a prompt"}
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class LikelihoodBenchmark:
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int
     ) -> list[ConfigSpec]:
         """All configs for `rows` rows, the default marked, reverse splits last and only by request."""
-        common = {"sizes": asdict(Sizes.proportional(self.sizes, rows)), **self._label_rule(options)}
+        common = {"sizes": asdict(self._sizes(options, rows)), **self._label_rule(options)}
         likelihood = self._likelihood(options, score_names, common)
         default = likelihood[0].name if likelihood else "random"
         specs = [
@@ -68,6 +66,13 @@ class LikelihoodBenchmark:
         ]
         _refuse_repeated([spec.name for spec in specs])
         return [replace(spec, default=spec.name == default) for spec in specs]
+
+    def _sizes(self, options: BuildOptions, rows: int) -> Sizes:
+        if options.validation is None and options.test is None:
+            return Sizes.proportional(self.sizes, rows)
+        if options.validation is None or options.test is None:
+            raise UsageError("give both --validation and --test, or neither for the published proportions")
+        return held_out_sizes(rows, checked_size(options.validation), checked_size(options.test))
 
     def _label_rule(self, options: BuildOptions) -> dict[str, Any]:
         """The published code takes equally many rows of every label; the paper means to keep their shares."""
@@ -111,9 +116,7 @@ class LikelihoodBenchmark:
             for table in score_names.get(kind, ()):
                 slug = table.removeprefix(table_word)
                 which = f" (score table {table})" if slug else ""
-                summary = (
-                    f"{self.texts.capitalize()} that {_JUDGES[kind]} likely train, unlikely ones evaluate"
-                )
+                summary = f"The least likely {self.texts} evaluate, by a language model {_JUDGES[kind]}"
                 specs += [
                     ConfigSpec(
                         config_word + slug, "likelihood", parameters, f"{summary}{which}.", scores=table

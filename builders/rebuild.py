@@ -40,6 +40,8 @@ def rebuild(
             method=manifest["method"],
             criterion=manifest["choices"]["criterion"],
             length_buckets=manifest["choices"]["length_buckets"],
+            validation=manifest["choices"]["validation"],
+            test=manifest["choices"]["test"],
             prompt=manifest["choices"]["prompt"],
             seed=manifest["choices"]["seed"],
             scores=old.path if "scores" in old.configs else None,

@@ -42,6 +42,12 @@ class BadRows(StrEnum):
     drop = "drop"
 
 
+def _held_out(text: str | float) -> int | float:
+    from ..builders.sizes import parse_size
+
+    return parse_size(str(text))
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a release that stands at --out.")]
 Models = Annotated[
@@ -68,6 +74,20 @@ StartToken = Annotated[
 ]
 Criterion = Annotated[str, typer.Option(help="log_likelihood, perplexity or length_perplexity.")]
 OnBadRow = Annotated[BadRows, typer.Option(help="Stop at bad rows, or leave them out and count them.")]
+HeldOutOrPublished = Annotated[
+    Any,
+    typer.Option(
+        parser=_held_out,
+        metavar="SIZE",
+        help="A share of the rows (0.1) or a number of rows (500); the published proportions if not given.",
+    ),
+]
+HeldOut = Annotated[
+    Any,
+    typer.Option(
+        parser=_held_out, metavar="SIZE", help="A share of the rows (0.1) or a number of rows (500)."
+    ),
+]
 Release = Annotated[Path, typer.Argument(metavar="DIR", help="A release folder.")]
 
 
@@ -125,6 +145,8 @@ def build(
         int | None,
         typer.Option(help="Quantile buckets of -len splits; each length is one bucket if not given."),
     ] = None,
+    validation: HeldOutOrPublished = None,
+    test: HeldOutOrPublished = None,
     prompt: Annotated[
         str | None, typer.Option(help="Prompt of the LM scores, where the builder has several.")
     ] = None,
@@ -157,6 +179,8 @@ def build(
         method=method.value,
         criterion=criterion,
         length_buckets=length_buckets,
+        validation=validation,
+        test=test,
         prompt=prompt,
         seed=seed,
         scores=scores,
@@ -191,8 +215,9 @@ def split(
     id: Annotated[
         str | None, typer.Option(help="Column of unique ids; else rows are named by their content.")
     ] = None,
-    validation: Annotated[float, typer.Option(help="Share of rows (below 1) or number of rows.")] = 0.1,
-    test: Annotated[float, typer.Option(help="Share of rows (below 1) or number of rows.")] = 0.1,
+    validation: HeldOut = 0.1,
+    test: HeldOut = 0.1,
+    licence: Annotated[str, typer.Option(help="Hub licence id of the data.")] = "unknown",
     scorer: Annotated[str, typer.Option(help="prompt, or kfold (fine-tuned).")] = "prompt",
     lm: Models = ["embedded"],  # noqa: B006
     k: Folds = [3],  # noqa: B006
@@ -222,6 +247,7 @@ def split(
         id=id,
         validation=validation,
         test=test,
+        licence=licence,
         scorer=scorer,
         lm=lm,
         k=k,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import numpy as np
 from datasets import ClassLabel
 
 from ..errors import ReleaseError, UsageError
-from ..progress import Progress, silent
+from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
 from ..tasks import Task
 from .analyses import summary
@@ -36,15 +35,6 @@ if TYPE_CHECKING:
     from .models import CausalModel
 
 ZERO_SHOT = "lm_zero_shot"
-
-Stage = Callable[[str, int, str], AbstractContextManager[Progress]]
-"""Opens the progress of one run: label, total, unit. `benchwright.progress.show` is one."""
-
-
-@contextmanager
-def no_progress(label: str, total: int, unit: str) -> Iterator[Progress]:
-    """Progress that shows nothing."""
-    yield silent
 
 
 def evaluate(

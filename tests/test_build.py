@@ -117,8 +117,8 @@ def test_every_sql_token_of_evaluation_rows_is_known_from_train(spider):
             for target in spider.table(config, "train").column("target").to_pylist()
             for atom in sql_atoms(target)
         }
-        for split in ("validation", "test"):
-            for target in spider.table(config, split).column("target").to_pylist():
+        for side in ("validation", "test"):
+            for target in spider.table(config, side).column("target").to_pylist():
                 assert sql_atoms(target) <= known
 
 
@@ -246,8 +246,8 @@ def test_a_users_table_is_split_without_leaks(model, tmp_path):
     path = tmp_path / "reviews.csv"
     path.write_text("body,grade\n" + "\n".join([*rows, *rows[:20]]) + "\n", encoding="utf-8")
     release = split(
-        path, text="body", label="grade", by=["likelihood", "random"], lm=[model], out=tmp_path / "reviews", validation=10,
-        test=0.1,
+        path, text="body", label="grade", by=["likelihood", "random"], lm=[model], out=tmp_path / "reviews",
+        validation=10, test=0.1,
     )  # fmt: skip
     assert release.manifest["audit"]["counts"]["error"] == 0
     assert verify(release.path) == []

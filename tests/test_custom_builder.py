@@ -18,9 +18,8 @@ from benchwright.builders.custom import (
     CustomBuilder,
     corpus_name,
     custom_builder,
-    held_out_sizes,
-    parse_size,
 )
+from benchwright.builders.sizes import held_out_sizes, parse_size
 from benchwright.errors import BenchwrightError, SourceError, UsageError
 from benchwright.faults import FaultLog
 from benchwright.splitting import Sizes

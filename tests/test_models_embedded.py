@@ -56,7 +56,9 @@ def test_the_chosen_start_token_is_the_best_one(model: CausalModel) -> None:
 
 
 def test_scores_are_the_same_bits_for_any_order_and_number_of_threads(model: CausalModel) -> None:
-    contexts = [f"Premise: {sentence} This hypothesis is {label}:" for sentence in SENTENCES for label in ("a", "b")]
+    contexts = [
+        f"Premise: {sentence} This hypothesis is {label}:" for sentence in SENTENCES for label in ("a", "b")
+    ]
     pairs = model.encode_pairs(contexts, [f" {s}" for s in SENTENCES] * 2, start="always", end=True)
     expected = model.log_likelihoods(pairs)
     order = np.random.default_rng(0).permutation(len(pairs))
@@ -64,7 +66,9 @@ def test_scores_are_the_same_bits_for_any_order_and_number_of_threads(model: Cau
     try:
         for count in (1, 2):
             torch.set_num_threads(count)
-            assert np.array_equal(model.log_likelihoods([pairs[row] for row in order.tolist()]), expected[order])
+            assert np.array_equal(
+                model.log_likelihoods([pairs[row] for row in order.tolist()]), expected[order]
+            )
     finally:
         torch.set_num_threads(threads)
 

@@ -22,7 +22,9 @@ from benchwright.eval.models import _special_tokens, embedded, load_causal
         ("gemma3", "<bos>", "<eos>", True),
     ],
 )
-def test_start_and_end_tokens_by_family(tmp_path: Path, family: str, start: str, end: str, automatic: bool) -> None:
+def test_start_and_end_tokens_by_family(
+    tmp_path: Path, family: str, start: str, end: str, automatic: bool
+) -> None:
     model = load_causal(str(tiny_models.save(family, tmp_path / family)))
     assert (model.start_token.text, model.start_token.automatic) == (start, automatic)
     assert model.end_token.text == end
@@ -61,7 +63,12 @@ def test_the_rule_is_recorded(
 def test_the_start_token_can_be_given(tmp_path: Path) -> None:
     folder = str(tiny_models.save("llama", tmp_path / "llama"))
     by_text = load_causal(folder, start_token="<|im_start|>")
-    assert by_text.start_token.to_json() == {"id": 1, "text": "<|im_start|>", "rule": "option", "automatic": False}
+    assert by_text.start_token.to_json() == {
+        "id": 1,
+        "text": "<|im_start|>",
+        "rule": "option",
+        "automatic": False,
+    }
     assert load_causal(folder, start_token=1).start_token == by_text.start_token
     with pytest.raises(UsageError, match="start_token must be one token of the model's vocabulary"):
         load_causal(folder, start_token="<no such token>")
@@ -144,7 +151,7 @@ def test_another_file_than_the_pinned_one_is_refused(tmp_path: Path, monkeypatch
     monkeypatch.setattr(embedded, "_PACKAGE", "fake_weights")
     cache = tmp_path / "cache"
     with pytest.raises(UsageError, match="expected sha256:b179c952"):
-        embedded.get_embedded(cache)
+        embedded.get_embedded(cache, fetch=False)
     assert list((cache / "models").iterdir()) == []
 
 
@@ -155,6 +162,13 @@ def test_importing_the_package_imports_neither_torch_nor_transformers() -> None:
 
 
 def test_a_missing_torch_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchwright.eval.models.loading.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("benchwright.eval.models.embedded.importlib.util.find_spec", lambda name: None)
     with pytest.raises(PrerequisiteError, match=r'pip install "benchwright\[models\]"'):
         load_causal(str(tmp_path))
+
+
+def test_a_saved_model_is_the_same_model(tmp_path: Path) -> None:
+    model = load_causal(str(tiny_models.save("llama", tmp_path / "llama")))
+    model.save(tmp_path / "saved")
+    again = load_causal(str(tmp_path / "saved"))
+    assert again.identity() == {**model.identity(), "model": "saved"}

@@ -23,11 +23,15 @@ def oracle(oracle_folder: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def model(oracle: dict[str, Any], oracle_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> CausalModel:
+def model(
+    oracle: dict[str, Any], oracle_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> CausalModel:
     folder = tmp_path_factory.mktemp("oracle-gpt2")
     module = GPT2LMHeadModel(GPT2Config(bos_token_id=0, eos_token_id=0, **oracle["config"]))
     weights = np.load(oracle_folder / "gpt2_scoring" / "weights.npz")
-    missing = module.load_state_dict({name: torch.from_numpy(weights[name]) for name in weights.files}, strict=False)
+    missing = module.load_state_dict(
+        {name: torch.from_numpy(weights[name]) for name in weights.files}, strict=False
+    )
     assert [name for name in missing.missing_keys if name != "lm_head.weight"] == []
     module.tie_weights()
     module.save_pretrained(folder)
@@ -97,7 +101,9 @@ def test_scores_equal_the_published_code(oracle: dict[str, Any], model: CausalMo
     np.testing.assert_allclose(np.exp(-scores / tokens), run["ppl"], rtol=1e-4)
 
 
-def test_the_run_without_prefix_leaves_the_first_token_unscored(oracle: dict[str, Any], model: CausalModel) -> None:
+def test_the_run_without_prefix_leaves_the_first_token_unscored(
+    oracle: dict[str, Any], model: CausalModel
+) -> None:
     """Why `spider_noprefix` is not reproduced: at batch size 1 it is the score given the row's own first token."""
     (run,) = [run for run in oracle["results"] if run["name"] == "spider_noprefix"]
     ids = [model.encode_text(question, start=False, end=False) for question in spider(oracle)[1]]

@@ -23,7 +23,13 @@ CONTEXTS = [
     "Premise: rain. This hypothesis is entailed:",
     "write a database question:",
 ]
-CONTINUATIONS = [" nobody plays in 1987.", " a cat is warm", " list the names of all captains by age", " x", " a cat is red"]
+CONTINUATIONS = [
+    " nobody plays in 1987.",
+    " a cat is warm",
+    " list the names of all captains by age",
+    " x",
+    " a cat is red",
+]
 
 
 @pytest.fixture(scope="module", params=tiny_models.FAMILIES)
@@ -171,7 +177,12 @@ def test_a_plan_is_a_function_of_the_set_of_pairs(pairs: list[TokenPair], random
     other = plan_scoring(shuffled, max_positions=9, token_budget=8)
     assert (plan.chunks, plan.fingerprint) == (other.chunks, other.fingerprint)
     assert plan.computed_tokens <= plan_scoring(pairs, max_positions=9, share_prefixes=False).computed_tokens
-    scored = [row for chunk in plan.chunks for member in chunk.members for row in plan.inputs[member.sequence].tolist()]
+    scored = [
+        row
+        for chunk in plan.chunks
+        for member in chunk.members
+        for row in plan.inputs[member.sequence].tolist()
+    ]
     assert sorted([*scored, *plan.overlength.tolist(), *plan.empty.tolist()]) == list(range(len(pairs)))
     for chunk in plan.chunks:
         for member in chunk.members:

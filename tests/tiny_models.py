@@ -48,7 +48,9 @@ def save(family: str, folder: Path, *, seed: int = 0) -> Path:
     if family == "gpt2":
         tokens = tokenizer(("<|endoftext|>",), bos="<|endoftext|>", eos="<|endoftext|>")
     elif family == "llama":
-        tokens = tokenizer(("<|endoftext|>", "<|im_start|>", "<|im_end|>"), bos="<|im_start|>", eos="<|im_end|>")
+        tokens = tokenizer(
+            ("<|endoftext|>", "<|im_start|>", "<|im_end|>"), bos="<|im_start|>", eos="<|im_end|>"
+        )
     else:
         tokens = tokenizer(("<pad>", "<eos>", "<bos>"), bos="<bos>", eos="<eos>", adds_bos=True)
     with torch.random.fork_rng():

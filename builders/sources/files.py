@@ -23,7 +23,7 @@ from ...errors import SourceError
 from ...hashing import sha256_file
 from ..base import SourceFile
 
-DATA_SUFFIXES = (".jsonl", ".json", ".tsv", ".txt", ".parquet")
+DATA_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".parquet")
 _CONTAINER_SUFFIXES = (".gz", ".zip")
 _JUNK_NAMES = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"})
 # Deep enough for an unpacked archive or a Hub snapshot; a mistyped `/` does not walk the whole disk.

@@ -133,6 +133,7 @@ class Records:
     def __iter__(self) -> Iterator[Record]:
         readers: dict[str, Callable[[], Iterator[Record]]] = {
             "jsonl": self._json_lines,
+            "ndjson": self._json_lines,
             "json": self._json,
             "tsv": self._tab_separated,
             "txt": self._tab_separated,

@@ -3,6 +3,7 @@
 from ._pairs import TokenPair, TokenPairs
 from ._plan import Chunk, ScoringPlan, plan_scoring
 from .causal import CausalModel, ChunkScores
+from .embedded import get_embedded, is_embedded
 from .fine_tuning import FineTuneRecipe, TrainingLog, TrainingSequence, fine_tune
 from .loading import load_causal
 
@@ -17,6 +18,8 @@ __all__ = [
     "TrainingLog",
     "TrainingSequence",
     "fine_tune",
+    "get_embedded",
+    "is_embedded",
     "load_causal",
     "plan_scoring",
 ]

@@ -46,7 +46,9 @@ class _Wanted:
         np.add.at(sums, np.array(self.member), values)
 
 
-def target_log_probabilities(head: Head, states: torch.Tensor, which: np.ndarray, targets: np.ndarray) -> np.ndarray:
+def target_log_probabilities(
+    head: Head, states: torch.Tensor, which: np.ndarray, targets: np.ndarray
+) -> np.ndarray:
     """log p(targets[i] | states[which[i]]), natural logarithm, float64.
 
     The head gives float32 logits for blocks of `HEAD_ROWS` states (the last block filled with zeros to
@@ -107,7 +109,10 @@ class ChunkRunner:
             for row, group in enumerate(batch.rows):
                 for index in members_of[group]:
                     sequence = chunk.members[index].sequence
-                    ids, border = plan.sequences.sequence(sequence), int(plan.sequences.context_lengths[sequence])
+                    ids, border = (
+                        plan.sequences.sequence(sequence),
+                        int(plan.sequences.context_lengths[sequence]),
+                    )
                     positions = range(border - 1, min(lengths[row], len(ids) - 1))
                     wanted.add(row, positions, ids[border : border + len(positions)], index)
             wanted.read(hidden, self.head, sums)
@@ -133,17 +138,23 @@ class ChunkRunner:
             groups += groups[:1] * (len(ids) - len(groups))
             lengths = np.array([chunk.prefixes[group][1] for group in groups if group is not None])
             # a padding token takes the position of the last real one, which every model has
-            last = lengths + np.array([len(row) for row in rows] + [len(rows[0])] * (len(ids) - len(rows))) - 1
+            last = (
+                lengths + np.array([len(row) for row in rows] + [len(rows[0])] * (len(ids) - len(rows))) - 1
+            )
             extra = {
                 self._cache_argument: prefixes.select(batch.slots, groups),
                 "use_cache": True,
                 "attention_mask": self._tensor(_mask(lengths, batch.slots, batch.length)),
-                "position_ids": self._tensor(np.minimum(lengths[:, None] + np.arange(batch.length), last[:, None])),
+                "position_ids": self._tensor(
+                    np.minimum(lengths[:, None] + np.arange(batch.length), last[:, None])
+                ),
             }
         wanted.read(self._forward(ids, extra), self.head, sums)
 
     def _forward(self, ids: np.ndarray, extra: dict[str, Any]) -> torch.Tensor:
-        hidden: torch.Tensor = self.body(input_ids=self._tensor(ids), return_dict=True, **extra).last_hidden_state
+        hidden: torch.Tensor = self.body(
+            input_ids=self._tensor(ids), return_dict=True, **extra
+        ).last_hidden_state
         return hidden
 
     def _tensor(self, values: np.ndarray) -> torch.Tensor:
@@ -193,7 +204,10 @@ class _PrefixStore:
             padding = (0, 0, slots - length, 0)
             parts.append(
                 [
-                    tuple(torch.nn.functional.pad(part[row, :, :length], padding) for part in (layer.keys, layer.values))
+                    tuple(
+                        torch.nn.functional.pad(part[row, :, :length], padding)
+                        for part in (layer.keys, layer.values)
+                    )
                     for layer in cache.layers
                 ]
             )

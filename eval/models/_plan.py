@@ -215,7 +215,9 @@ def _chunks(groups: list[PrefixGroup], lengths: np.ndarray) -> Iterator[Chunk]:
     prefixes: list[tuple[int, int]] = []
     members: list[Member] = []
     tokens = prefix_tokens = 0
-    order = sorted(groups, key=lambda group: (group.length, int(lengths[list(group.members)].max()), group.members))
+    order = sorted(
+        groups, key=lambda group: (group.length, int(lengths[list(group.members)].max()), group.members)
+    )
     for group in order:
         index: int | None = None
         for sequence in sorted(group.members, key=lambda member: (int(lengths[member]), member)):

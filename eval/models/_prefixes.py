@@ -77,5 +77,6 @@ def group_by_prefix(sequences: TokenPairs) -> list[PrefixGroup]:
             open_nodes.append((shared[leaf], first, cost))
     ends = [*(first for first, _ in chosen[1:]), count]
     return [
-        PrefixGroup(length, tuple(range(first, end))) for (first, length), end in zip(chosen, ends, strict=True)
+        PrefixGroup(length, tuple(range(first, end)))
+        for (first, length), end in zip(chosen, ends, strict=True)
     ]

@@ -67,7 +67,9 @@ def _by_name(tokenizer: Any, role: str, attributes: tuple[str, str], option: str
     text = getattr(tokenizer, attributes[0], None)
     separator = _DOCUMENT_TOKEN.get(text or "")
     if separator in vocabulary:
-        return _token(tokenizer, vocabulary[separator], f"document separator, because {role} {text} marks a chat turn")
+        return _token(
+            tokenizer, vocabulary[separator], f"document separator, because {role} {text} marks a chat turn"
+        )
     if text is not None:
         other = getattr(tokenizer, attributes[1], None)
         return _token(tokenizer, vocabulary[text], f"{role}, also {attributes[1]}" if text == other else role)

@@ -116,7 +116,9 @@ def freeze_all_but_last(module: Any, layers: int | None) -> None:
         default=("", ()),
     )
     if not 0 < layers <= len(blocks):
-        raise UsageError(f"trainable_layers must be between 1 and the model's {len(blocks)} layers, got {layers}")
+        raise UsageError(
+            f"trainable_layers must be between 1 and the model's {len(blocks)} layers, got {layers}"
+        )
     module.requires_grad_(False)
     for block in list(blocks)[-layers:]:
         block.requires_grad_(True)

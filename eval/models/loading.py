@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchwright.errors import PrerequisiteError, UsageError, show
+from benchwright.errors import UsageError, show
 
-from . import embedded
 from ._special_tokens import end_token as choose_end_token
 from ._special_tokens import start_token as choose_start_token
 from .causal import CausalModel, apply_head
+from .embedded import NAME, get_embedded, is_embedded, require_models_extra
 
 if TYPE_CHECKING:
     import torch
@@ -43,10 +42,10 @@ def load_causal(
     require_models_extra()
     if dtype not in DTYPES:
         raise UsageError(f"dtype must be one of {', '.join(DTYPES)}, got {show(dtype)}")
-    if model in embedded.NAMES:
+    if is_embedded(model):
         if revision is not None:
             raise UsageError(f"the embedded model has no revisions, got {show(revision)}; leave revision out")
-        location, name = str(embedded.get_embedded()), embedded.NAME
+        location, name = str(get_embedded(fetch=False)), NAME
     else:
         location, name = model, Path(model).name if Path(model).is_dir() else model
     module, tokenizer, commit = _load(location, model, revision, dtype)
@@ -63,13 +62,6 @@ def load_causal(
         max_positions=max_positions(module.config, tokenizer, name),
         supports_shared_prefixes=shares_prefixes(module),
     )
-
-
-def require_models_extra() -> None:
-    """Raise PrerequisiteError unless torch and transformers are installed."""
-    for package in ("torch", "transformers"):
-        if importlib.util.find_spec(package) is None:
-            raise PrerequisiteError(f"language models need {package}", 'pip install "benchwright[models]"')
 
 
 def pick_device(device: str) -> torch.device:
@@ -97,7 +89,9 @@ def max_positions(config: Any, tokenizer: Any, name: str) -> int:
             return value
     if tokenizer.model_max_length < 10**7:
         return int(tokenizer.model_max_length)
-    raise UsageError(f"model {show(name)} does not say how many tokens it takes; set model_max_length in its tokenizer")
+    raise UsageError(
+        f"model {show(name)} does not say how many tokens it takes; set model_max_length in its tokenizer"
+    )
 
 
 def _load(location: str, asked: str, revision: str | None, dtype: str) -> tuple[Any, Any, str | None]:
@@ -128,7 +122,9 @@ def _load(location: str, asked: str, revision: str | None, dtype: str) -> tuple[
             logging.enable_progress_bar()
     missing = sorted(report["missing_keys"])
     if missing:
-        raise UsageError(f"model {show(asked)} is no whole causal language model: it has no weights for {missing[0]}")
+        raise UsageError(
+            f"model {show(asked)} is no whole causal language model: it has no weights for {missing[0]}"
+        )
     return module, tokenizer, getattr(config, "_commit_hash", None)
 
 
@@ -140,7 +136,9 @@ def _refuse_other_kinds(config: Any, asked: str) -> None:
     known = {name for names in CAUSAL.values() for name in ([names] if isinstance(names, str) else names)}
     if config.model_type not in CAUSAL or (architectures and not known.intersection(architectures)):
         kind = architectures[0] if architectures else config.model_type
-        raise UsageError(f"model {show(asked)} is no causal language model but a {kind}; give one such as gpt2-medium")
+        raise UsageError(
+            f"model {show(asked)} is no causal language model but a {kind}; give one such as gpt2-medium"
+        )
 
 
 def _explain(asked: str, error: Exception) -> str:
@@ -164,9 +162,13 @@ def probe_head(module: Any, name: str) -> None:
     with torch.inference_mode():
         ids = _probe_ids(module)
         whole = module(input_ids=ids, use_cache=False).logits.float()
-        parts = apply_head(module, module.base_model(input_ids=ids, use_cache=False).last_hidden_state).float()
+        parts = apply_head(
+            module, module.base_model(input_ids=ids, use_cache=False).last_hidden_state
+        ).float()
     if not torch.allclose(whole, parts, atol=_PROBE_TOLERANCE, rtol=_PROBE_TOLERANCE):
-        raise UsageError(f"model {show(name)} changes its logits behind the output head in a way that is not known here")
+        raise UsageError(
+            f"model {show(name)} changes its logits behind the output head in a way that is not known here"
+        )
 
 
 def shares_prefixes(module: Any) -> bool:
@@ -182,7 +184,9 @@ def shares_prefixes(module: Any) -> bool:
             continued = continue_prefix(module.base_model, ids, 5)
         except (TypeError, ValueError, AttributeError, RuntimeError):
             return False
-    return bool(torch.allclose(whole.float(), continued.float(), atol=_PROBE_TOLERANCE, rtol=_PROBE_TOLERANCE))
+    return bool(
+        torch.allclose(whole.float(), continued.float(), atol=_PROBE_TOLERANCE, rtol=_PROBE_TOLERANCE)
+    )
 
 
 def _probe_ids(module: Any) -> torch.Tensor:
