@@ -71,8 +71,8 @@ class SourceRows:
 
     `table` holds the payload columns of `features` (absent ones are null), sorted by `source_index`;
     `order` gives the row of the given table that each came from; `digests` has shape (rows, 16).
-    Raises ReleaseError for a uid that stands twice or a class value without a name, ValueError for a
-    column that `features` lacks.
+    Raises ReleaseError for a class value without a name, ValueError for a column that `features` lacks. That
+    uids are unique is proven by the splitters.
     """
 
     def __init__(self, table: pa.Table, features: Features) -> None:
@@ -82,7 +82,6 @@ class SourceRows:
             table = table.take(pa.array(self.order))
         self.table = self._conformed(table, payload_columns(features))
         self.digests = row_digests(self.table, class_names(features))
-        _check_uids(self.table)
         _check_classes(self.table, features)
 
     def with_columns(self, columns: pa.Table) -> tuple[pa.Table, np.ndarray]:
@@ -202,9 +201,12 @@ class ReleaseWriter:
         written = {split: index for split, index in members.items() if len(index)}
         if not written:
             raise ReleaseError(f"config {spec.name!r} places no row in any split; nothing can be published")
+        counts = {split: _counts(placed.placed_by, index) for split, index in written.items()}
         with ThreadPoolExecutor(max_workers=2) as pool:
             jobs = {
-                split: pool.submit(self._write_placed, spec.name, split, placed, index, rows.features)
+                split: pool.submit(
+                    self._write_placed, spec.name, split, placed, index, rows.features, counts[split]
+                )
                 for split, index in written.items()
             }
             assigned = pool.submit(self._write_assignment, spec.name, placed)
@@ -221,7 +223,7 @@ class ReleaseWriter:
             "scores": spec.scores,
             "reverse_of": spec.reverse_of,
             "splits": splits,
-            "placed_by": {split: _counts(placed.placed_by, index) for split, index in written.items()},
+            "placed_by": counts,
             "unused": int((placed.side < 0).sum()),
             "notes": [_note(note) for note in assignment.notes],
             "left_out": [_left_out(split, parameters) for split in members if split not in written],
@@ -230,12 +232,22 @@ class ReleaseWriter:
 
     def write_scores(self, tables: Mapping[str, pa.Table], summary: str) -> dict[str, Any]:
         """Write config `scores`, one split per score table (columns of `features.SCORES`, source order)."""
-        splits = {name: self._write_whole("scores", name, table, SCORES) for name, table in tables.items()}
+        digests: dict[str, np.ndarray] = {}
+        splits = {}
+        for name, table in tables.items():
+            table = _checked("scores", name, table, SCORES)
+            payload = table.select(payload_columns(SCORES))
+            key = columns_hash(payload)
+            if key not in digests:  # Tables of one build mostly differ in their scores alone.
+                digests[key] = row_digests(payload)
+            splits[name] = self._write_split("scores", name, table, digests[key], {})
         return _side_entry("scores", SCORES, summary, splits)
 
     def write_table(self, name: str, table: pa.Table, features: Features, summary: str) -> dict[str, Any]:
         """Write a side table as a config with the one split `train`; its entry for the manifest."""
-        splits = {"train": self._write_whole(name, "train", table, features)}
+        table = _checked(name, "train", table, features)
+        digests = row_digests(table.select(payload_columns(features)), class_names(features))
+        splits = {"train": self._write_split(name, "train", table, digests, {})}
         return _side_entry("table", features, summary, splits)
 
     def adding(self, name: str) -> AbstractContextManager[None]:
@@ -266,21 +278,16 @@ class ReleaseWriter:
         return ReleaseFolder(self.target)
 
     def _write_placed(
-        self, config: str, split: str, placed: _PlacedRows, index: np.ndarray, features: Features
+        self,
+        config: str,
+        split: str,
+        placed: _PlacedRows,
+        index: np.ndarray,
+        features: Features,
+        placed_by: dict[str, int],
     ) -> dict[str, Any]:
         table = placed.take(index, features.arrow_schema)
-        made_from = {"placed_by": _counts(placed.placed_by, index)}
-        return self._write_split(config, split, table, placed.digests[index], made_from)
-
-    def _write_whole(self, config: str, split: str, table: pa.Table, features: Features) -> dict[str, Any]:
-        table = _null_for_nan(conform(table, features.arrow_schema))
-        _check_classes(table, features)
-        if not table.num_rows:
-            raise ReleaseError(
-                f"config {config!r} has no rows in {split!r}; readers cannot load an empty split"
-            )
-        digests = row_digests(table.select(payload_columns(features)), class_names(features))
-        return self._write_split(config, split, table, digests, {})
+        return self._write_split(config, split, table, placed.digests[index], {"placed_by": placed_by})
 
     def _write_split(
         self, config: str, split: str, table: pa.Table, digests: np.ndarray, made_from: dict[str, Any]
@@ -319,6 +326,15 @@ class ReleaseWriter:
 
         made_from = sha256_text(canonical_json({**source, "pyarrow": pa.__version__}))
         return self._staging.file(name, made_from, write)
+
+
+def _checked(config: str, split: str, table: pa.Table, features: Features) -> pa.Table:
+    """A whole table in the declared types. Raises ReleaseError if it has no rows or a class without a name."""
+    table = _null_for_nan(conform(table, features.arrow_schema))
+    _check_classes(table, features)
+    if not table.num_rows:
+        raise ReleaseError(f"config {config!r} has no rows in {split!r}; readers cannot load an empty split")
+    return table
 
 
 def _shards(table: pa.Table) -> list[pa.Table]:
@@ -362,16 +378,6 @@ def _null_for_nan(table: pa.Table) -> pa.Table:
     missing = pc.fill_null(pc.is_nan(values), False)
     values = pc.if_else(missing, pa.scalar(None, values.type), values)
     return table.set_column(position, table.schema.field(position), values)
-
-
-def _check_uids(table: pa.Table) -> None:
-    uids = table.column("uid")
-    if uids.null_count:
-        raise ReleaseError(f"{uids.null_count} rows have no uid; give every row a uid")
-    if pc.count_distinct(uids).as_py() != len(uids):
-        counts = uids.value_counts()
-        uid, times = counts.filter(pc.greater(counts.field("counts"), 1))[0].as_py().values()
-        raise ReleaseError(f"uid {show(uid)} stands in {times} rows; make every uid unique")
 
 
 def _check_classes(table: pa.Table, features: Features) -> None:

@@ -29,7 +29,7 @@ def test_accuracy_of_four_rows() -> None:
     assert result.value == 0.75
     assert result.n == 4
     assert result.per_example.tolist() == [1, 1, 0, 1]
-    assert result.low < 0.75 < result.high
+    assert (result.low, result.high) == wilson(3, 4)
     assert result.interval == "Wilson 95%"
 
 
@@ -46,14 +46,16 @@ def test_accuracy_of_annotators_is_their_share_of_gold_labels_with_rows_resample
     assert result.value == pytest.approx((25 + 12 + 6) / 50)
     assert result.per_example.tolist() == [1.0] * 5 + [0.8] * 3 + [0.6] * 2
     assert result.interval == "bootstrap over rows 95%"
+    assert result.low is not None
+    assert result.high is not None
     assert 0.6 <= result.low < result.value < result.high <= 1.0
 
 
 def test_bootstrap_of_a_mean_is_close_to_the_normal_interval() -> None:
     values = np.repeat([0.2, 0.4, 1.0], [100, 300, 600])
-    low, high = bootstrap_mean(values)
+    interval = bootstrap_mean(values)
     margin = 1.96 * values.std() / np.sqrt(len(values))
-    assert (low, high) == pytest.approx((values.mean() - margin, values.mean() + margin), abs=0.003)
+    assert interval == pytest.approx((values.mean() - margin, values.mean() + margin), abs=0.003)
 
 
 def test_macro_f1_shows_a_majority_answer_that_accuracy_hides() -> None:
@@ -90,6 +92,12 @@ def test_string_match_ignores_case_and_white_space_and_nothing_else() -> None:
     ]
     assert value("string_match", gold, predictions).per_example.tolist() == [1, 0, 0, 0]
     assert normalise_query(" A\tb\r\nc ") == "a b c"
+
+
+def test_a_bootstrap_over_one_row_claims_no_interval() -> None:
+    assert bootstrap_mean(np.array([0.8])) == (None, None)
+    single = value("macro_f1", ["a"], ["a"])
+    assert (single.value, single.low, single.high) == (1.0, None, None)
 
 
 @pytest.mark.parametrize(("gold", "predictions"), [([], []), (["a"], []), (["a", "b"], ["a"])])

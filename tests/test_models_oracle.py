@@ -104,7 +104,7 @@ def test_scores_equal_the_published_code(oracle: dict[str, Any], model: CausalMo
 def test_the_run_without_prefix_leaves_the_first_token_unscored(
     oracle: dict[str, Any], model: CausalModel
 ) -> None:
-    """Why `spider_noprefix` is not reproduced: at batch size 1 it is the score given the row's own first token."""
+    """Why `spider_noprefix` is not reproduced: at batch size 1 it is the score given the first token."""
     (run,) = [run for run in oracle["results"] if run["name"] == "spider_noprefix"]
     ids = [model.encode_text(question, start=False, end=False) for question in spider(oracle)[1]]
     without_first = model.log_likelihoods(TokenPair(row[:1], row[1:]) for row in ids)

@@ -252,6 +252,14 @@ def text_lines(file: InputFile) -> Iterator[tuple[int, str]]:
 
 def read_json_list(file: InputFile) -> list[Any]:
     """The items of a JSON file that holds one list. Raises SourceError for anything else."""
+    value = read_json(file)
+    if not isinstance(value, list):
+        raise SourceError("not a JSON list", path=file.shown, value=value, fix="give a list of objects")
+    return value
+
+
+def read_json(file: InputFile) -> Any:
+    """The value of a file that is one JSON text. Raises SourceError for anything else."""
     with file.open() as stream:
         _refuse_other_formats(file, stream)
         raw = stream.read().removeprefix(codecs.BOM_UTF8)
@@ -261,7 +269,7 @@ def read_json_list(file: InputFile) -> list[Any]:
         line = raw.count(b"\n", 0, error.start) + 1
         raise SourceError("not UTF-8", path=file.shown, line=line, fix="save the file as UTF-8") from None
     try:
-        value = _decode_json(text)
+        return _decode_json(text)
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
             raise cut_short(file, text.count("\n") + 1) from None
@@ -275,9 +283,6 @@ def read_json_list(file: InputFile) -> list[Any]:
         raise SourceError(
             f"not valid JSON ({_json_reason(error)})", path=file.shown, fix="repair it"
         ) from None
-    if not isinstance(value, list):
-        raise SourceError("not a JSON list", path=file.shown, value=value, fix="give a list of objects")
-    return value
 
 
 def cut_short(file: InputFile, line: int) -> SourceError:

@@ -201,9 +201,7 @@ def _noted_features(table: pa.Table) -> bytes | None:
 
 
 def _read_json(file: InputFile, faults: FaultLog) -> _Part:
-    # Records goes by names, and knows JSON Lines by one of their two.
-    name = file.name if file.format != "ndjson" else "lines.jsonl" + file.name[len(file.plain_name) :]
-    records = Records(replace(file, name=name), faults)
+    records = Records(file, faults)
     columns = JsonColumns()
     for record in records:
         columns.add(record, faults)

@@ -47,7 +47,9 @@ def scorer_variants(configs: Mapping[str, Mapping[str, Any]]) -> list[tuple[str,
     groups: dict[str, list[str]] = {}
     for name, entry in configs.items():
         if entry.get("scores") is not None:
-            groups.setdefault(canonical_json([entry.get("splitter"), entry.get("parameters")]), []).append(name)
+            groups.setdefault(canonical_json([entry.get("splitter"), entry.get("parameters")]), []).append(
+                name
+            )
     return [tuple(names) for names in groups.values() if len({configs[name]["scores"] for name in names}) > 1]
 
 

@@ -20,7 +20,8 @@ class MetricValue:
     """A score with its 95 % interval.
 
     `value`, `low` and `high` are fractions in [0, 1]; `n` is the number of rows judged; `interval` names
-    the method; low and high are None where the method has too few rows. `per_example` has shape (n,): the score of every row, in the order of the rows.
+    the method, low and high are None where it has too few rows. `per_example` has shape (n,): the score
+    of every row, in the order of the rows.
     """
 
     value: float

@@ -16,8 +16,9 @@ def accuracy(gold: np.ndarray, predictions: np.ndarray) -> MetricValue:
     """
     if predictions.ndim == 1:
         correct = (gold == predictions).astype(np.float64)
-        low, high = wilson(int(correct.sum()), len(gold))
-        return MetricValue(float(correct.mean()), len(gold), low, high, WILSON, correct)
+        return MetricValue(
+            float(correct.mean()), len(gold), *wilson(int(correct.sum()), len(gold)), WILSON, correct
+        )
     answers = gold[:, None] == predictions
     correct = answers.mean(axis=1)
     low, high = bootstrap_mean(correct)

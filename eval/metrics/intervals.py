@@ -13,6 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+Interval = tuple[float, float] | tuple[None, None]
+
 RESAMPLES = 2_000
 BOOTSTRAP = "bootstrap over rows 95%"
 WILSON = "Wilson 95%"
@@ -38,21 +40,21 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
     return (0.0 if successes == 0 else centre - margin), (1.0 if successes == n else centre + margin)
 
 
-def bootstrap_counts(
-    counts: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]
-) -> tuple[float, float]:
-    """Percentile bootstrap of a statistic of counts.
+def bootstrap_counts(counts: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Interval:
+    """Percentile bootstrap of a statistic of counts; (None, None) for one row, which has no spread.
 
     `counts` has shape (kinds,): how many rows are of each kind, in an order that is fixed by the kinds.
     `statistic` maps resampled counts of shape (resamples, kinds) to values of shape (resamples,).
     """
     n = int(counts.sum())
+    if n < 2:
+        return None, None
     resampled = np.random.default_rng(_SEED).multinomial(n, counts / n, size=RESAMPLES)
     low, high = np.percentile(statistic(resampled), [2.5, 97.5])
     return float(low), float(high)
 
 
-def bootstrap_mean(values: np.ndarray) -> tuple[float, float]:
+def bootstrap_mean(values: np.ndarray) -> Interval:
     """Percentile bootstrap of the mean of `values`, shape (n,)."""
     kinds, counts = np.unique(values, return_counts=True)
     return bootstrap_counts(counts, lambda resampled: resampled @ kinds / len(values))

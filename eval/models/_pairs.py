@@ -1,4 +1,4 @@
-"""Token pairs: what a causal language model scores (a continuation) and what it sees before it (a context)."""
+"""Token pairs: what a causal language model scores (a continuation) after what it sees (a context)."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ hidden states of a sequence are the same bits in any batch and under any number 
   (one token, to make its length even) depends on the row alone;
 - lengths are even: torch gives each thread a slice of one buffer for attention, an odd length puts the
   second slice off the alignment of the first, and another kernel takes over;
-- a batch holds at least some twenty tokens a thread, below which other matrix kernels are chosen: small batches
-  are filled with dummy rows.
+- a batch holds at least a dozen tokens for two threads, below which other matrix kernels are chosen: small
+  batches are filled with dummy rows to `SMALLEST_BATCH` tokens.
 
 Prefixes that sequences share run once and their keys and values are reused; where a sequence is cut depends
 on the other sequences, therefore the cut is made here, from the set of all sequences, and never from their
@@ -63,8 +63,8 @@ class Batch:
     """Sequences (or prefixes) of one shape: positions into `Chunk.members` (or `Chunk.prefixes`).
 
     `slots` is the number of cached positions before each row (0 without a prefix): a multiple of
-    `SLOT_MULTIPLE` that depends on the row's own prefix. `length` is the number of new tokens a row, rounded up
-    to a multiple of `LENGTH_MULTIPLE`.
+    `SLOT_MULTIPLE` that depends on the row's own prefix. `length` is the number of new tokens a row, rounded
+    up to a multiple of `LENGTH_MULTIPLE`.
     """
 
     rows: tuple[int, ...]
@@ -110,7 +110,7 @@ class ScoringPlan:
         return sum(len(self.inputs[member.sequence]) for member in self.chunks[chunk].members)
 
     def new_tokens(self, chunk: Chunk, member: Member) -> int:
-        """Tokens of a member that its prefix does not hold; the last token predicts nothing and never runs."""
+        """Tokens of a member that its prefix does not hold; the last one predicts nothing and never runs."""
         shared = 0 if member.group is None else chunk.prefixes[member.group][1]
         return int(self.sequences.lengths[member.sequence]) - 1 - shared
 

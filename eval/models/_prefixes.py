@@ -14,7 +14,7 @@ REUSE_COST = 1
 
 @dataclass(frozen=True)
 class PrefixGroup:
-    """Sequences (indices, ascending) whose first `length` tokens are equal and run once; 0: nothing shared."""
+    """Sequences (ascending indices) whose first `length` tokens are equal and run once; 0: nothing shared."""
 
     length: int
     members: tuple[int, ...]

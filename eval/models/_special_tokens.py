@@ -7,7 +7,7 @@ from typing import Any
 
 from benchwright.errors import UsageError, show
 
-# Chat-tuned models name a turn marker as bos or eos; what separates documents in pretraining is another token.
+# Chat-tuned models name a turn marker as bos or eos; another token separated documents in pretraining.
 # Perplexity of plain sentences under SmolLM2: 46 after <|endoftext|>, 98 after its bos_token <|im_start|>.
 _DOCUMENT_TOKEN = {
     "<|im_start|>": "<|endoftext|>",

@@ -1,4 +1,4 @@
-"""A training loop for small models on any kind of rows: AdamW, constant rate, early stopping, best checkpoint.
+"""A training loop for models on any kind of rows: AdamW, constant rate, early stopping, best checkpoint.
 
 Our own rather than transformers' Trainer: the Trainer seeds the global generators, writes checkpoints and
 logs to disk, and shuffles by a sampler whose order has changed between versions; what a fold model's identity
@@ -58,9 +58,9 @@ def train(
 ) -> LoopLog:
     """Train the parameters that require gradients; on return they are those of the best evaluation.
 
-    `targets` holds the number of loss targets of each row (int, shape (rows,)): the loss of a batch is the mean
-    over its targets, whatever the size of the micro-batches. Evaluates every `eval_every` steps and at the
-    end, stops after `patience` evaluations without improvement. `seed` fixes order and dropout; torch's
+    `targets` holds the number of loss targets of each row (int, shape (rows,)): the loss of a batch is the
+    mean over its targets, whatever the size of the micro-batches. Evaluates every `eval_every` steps and
+    at the end, stops after `patience` evaluations without improvement. `seed` fixes order and dropout; torch's
     global generator is left as found. On the CPU the same seed and number of threads give the same weights.
     Raises UsageError where nothing can be trained or no evaluation gives a finite value.
     """

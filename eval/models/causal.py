@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,6 +23,7 @@ from benchwright.progress import Progress, silent
 
 from ._pairs import TokenPair, TokenPairs
 from ._plan import ALGORITHM, TOKEN_BUDGET, ScoringPlan, plan_scoring
+from ._quiet import no_progress_bars
 from ._special_tokens import SpecialToken
 
 if TYPE_CHECKING:
@@ -184,11 +184,6 @@ class CausalModel:
         scores = self.log_likelihoods(pairs, progress=progress)
         return scores.reshape(len(contexts), len(choices))
 
-    def save(self, folder: Path) -> None:
-        """Write weights (safetensors), configuration and tokenizer, to be read again by `load_causal`."""
-        self.module.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
-
     def identity(self) -> dict[str, Any]:
         """What decides a score besides the text: JSON-able, no paths, no machine."""
         return {
@@ -206,17 +201,10 @@ class CausalModel:
         }
 
     def save(self, folder: Path) -> None:
-        """Write weights (safetensors), configuration and tokenizer; `load_causal` reads them back to the bit."""
-        from transformers.utils import logging
-
-        bars = logging.is_progress_bar_enabled()
-        logging.disable_progress_bar()
-        try:
+        """Write weights (safetensors), configuration and tokenizer; `load_causal` reads the same bits."""
+        with no_progress_bars():
             self.module.save_pretrained(folder)
             self.tokenizer.save_pretrained(folder)
-        finally:
-            if bars:
-                logging.enable_progress_bar()
 
     def environment(self) -> dict[str, Any]:
         """What may move the last bits of a score: library versions, device, instruction set, threads."""

@@ -20,6 +20,8 @@ from benchwright.atomic import replace_folder
 from benchwright.errors import PrerequisiteError, UsageError
 from benchwright.hashing import sha256_file
 
+from ._quiet import no_progress_bars
+
 NAMES = ("embedded", "smollm2-135m")
 NAME = "smollm2-135m"
 FETCH_COMMAND = "benchwright models get embedded"
@@ -107,12 +109,9 @@ def _download(work: Path) -> Path:
 def _save_dense(source: Path, out: Path) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
-    from transformers.utils import logging
 
     where, gguf = str(source.parent), source.name
-    bars = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
+    with no_progress_bars():
         tokenizer = AutoTokenizer.from_pretrained(where, gguf_file=gguf)
         module = AutoModelForCausalLM.from_pretrained(
             where,
@@ -126,9 +125,6 @@ def _save_dense(source: Path, out: Path) -> None:
         tokenizer.model_max_length = module.config.max_position_embeddings
         module.eval().save_pretrained(out)
         tokenizer.save_pretrained(out)
-    finally:
-        if bars:
-            logging.enable_progress_bar()
 
 
 def _drop_quantizer(module: Any) -> None:

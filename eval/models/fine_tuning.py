@@ -183,7 +183,7 @@ def _copy(model: CausalModel) -> CausalModel:
 
 
 def _perplexity_of(model: CausalModel, sequences: list[TrainingSequence]) -> Callable[[], float]:
-    """A function that scores `sequences` with the weights of the moment: exp of the mean loss of their tokens."""
+    """A function that scores `sequences` with the weights of the moment: exp of their tokens' mean loss."""
     plan = model.plan(
         TokenPair(sequence.ids[: sequence.scored_from], sequence.ids[sequence.scored_from :])
         for sequence in sequences

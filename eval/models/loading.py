@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchwright.errors import UsageError, show
 
+from ._quiet import no_progress_bars
 from ._special_tokens import end_token as choose_end_token
 from ._special_tokens import start_token as choose_start_token
 from .causal import CausalModel, apply_head
@@ -96,30 +97,26 @@ def max_positions(config: Any, tokenizer: Any, name: str) -> int:
 
 def _load(location: str, asked: str, revision: str | None, dtype: str) -> tuple[Any, Any, str | None]:
     import torch
+    from safetensors import SafetensorError
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
-    from transformers.utils import logging
 
     pinned: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
-    bars = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
     try:
-        config = AutoConfig.from_pretrained(location, **pinned)
-        _refuse_other_kinds(config, asked)
-        tokenizer = AutoTokenizer.from_pretrained(location, **pinned)
-        module, report = AutoModelForCausalLM.from_pretrained(
-            location,
-            **pinned,
-            dtype=getattr(torch, dtype),
-            use_safetensors=True,
-            # eager gives the same scores and is slower; flash kernels are not everywhere
-            attn_implementation="sdpa",
-            output_loading_info=True,
-        )
-    except (OSError, ValueError, ImportError, KeyError) as error:
+        with no_progress_bars():
+            config = AutoConfig.from_pretrained(location, **pinned)
+            _refuse_other_kinds(config, asked)
+            tokenizer = AutoTokenizer.from_pretrained(location, **pinned)
+            module, report = AutoModelForCausalLM.from_pretrained(
+                location,
+                **pinned,
+                dtype=getattr(torch, dtype),
+                use_safetensors=True,
+                # named, so that the bits of a score do not depend on which kernels are installed
+                attn_implementation="sdpa",
+                output_loading_info=True,
+            )
+    except (OSError, ValueError, ImportError, KeyError, SafetensorError) as error:
         raise UsageError(_explain(asked, error)) from None
-    finally:
-        if bars:
-            logging.enable_progress_bar()
     missing = sorted(report["missing_keys"])
     if missing:
         raise UsageError(
@@ -129,7 +126,7 @@ def _load(location: str, asked: str, revision: str | None, dtype: str) -> tuple[
 
 
 def _refuse_other_kinds(config: Any, asked: str) -> None:
-    """AutoModelForCausalLM also takes encoders and reads them left to right, which gives numbers without meaning."""
+    """AutoModelForCausalLM also takes encoders and reads them left to right, which means nothing."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CAUSAL
 
     architectures = list(getattr(config, "architectures", None) or [])
@@ -145,8 +142,8 @@ def _explain(asked: str, error: Exception) -> str:
     if Path(asked).is_dir():
         return f"folder {show(asked)} holds no model that can be read: {_first_line(error)}"
     return (
-        f"no model {show(asked)}: it is no folder here and no Hub id that can be read ({_first_line(error)}); "
-        "check the name and the connection, or use --lm embedded"
+        f"no model {show(asked)}: it is no folder here and no Hub id that can be read "
+        f"({_first_line(error)}); check the name and the connection, or use --lm embedded"
     )
 
 
@@ -172,7 +169,7 @@ def probe_head(module: Any, name: str) -> None:
 
 
 def shares_prefixes(module: Any) -> bool:
-    """Whether a cached prefix gives the hidden states of the whole input; recurrent models have no such cache."""
+    """Whether a cached prefix gives the hidden states of the whole input; recurrent models have no cache."""
     import torch
 
     from ._forward import continue_prefix

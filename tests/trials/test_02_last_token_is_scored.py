@@ -11,7 +11,7 @@ from benchwright.eval.models import CausalModel, TokenPair, load_causal
 
 @pytest.fixture
 def bigram(tmp_path: Path) -> CausalModel:
-    """A GPT-2 without layers: with embeddings that name the token, the next token depends on the last alone."""
+    """A GPT-2 without layers, whose embeddings name the token: the next one depends on the last alone."""
     model = load_causal(str(tiny_models.save("gpt2", tmp_path / "gpt2")))
     body = model.module.transformer
     body.h = torch.nn.ModuleList()

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import numpy as np
+import tiny_models
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-import tiny_models
 from benchwright.eval.models import load_causal
 
 MERGES = [("n", "s"), ("A", "ns"), ("e", "r"), ("w", "er"), ("Ans", "wer")]

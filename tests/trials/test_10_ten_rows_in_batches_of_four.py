@@ -34,7 +34,7 @@ def test_ten_rows(model: CausalModel, monkeypatch: pytest.MonkeyPatch, repeated:
 def test_ten_predictions_in_order(model: CausalModel) -> None:
     contexts = [
         f"how many {word} have sails?"
-        for word in "boats dogs cats balls rivers stones names lists wood rain".split()
+        for word in ["boats", "dogs", "cats", "balls", "rivers", "stones", "names", "lists", "wood", "rain"]
     ]
     table = model.choice_log_likelihoods(contexts, [" yes", " no"])
     assert table.shape == (10, 2)
