@@ -329,7 +329,7 @@ class ReleaseWriter:
 
 
 def _checked(config: str, split: str, table: pa.Table, features: Features) -> pa.Table:
-    """A whole table in the declared types. Raises ReleaseError if it has no rows or a class without a name."""
+    """A whole table in the declared types. Raises ReleaseError without rows or for a class without a name."""
     table = _null_for_nan(conform(table, features.arrow_schema))
     _check_classes(table, features)
     if not table.num_rows:
@@ -388,9 +388,9 @@ def _check_classes(table: pa.Table, features: Features) -> None:
         wrong = pc.or_(pc.less(values, 0), pc.greater_equal(values, len(labels)))
         row = pc.index(pc.fill_null(wrong, False), True).as_py()
         if row >= 0:
-            uid, value = table.column("uid")[row].as_py(), values[row].as_py()
+            place = show(table.column("uid")[row].as_py()) if "uid" in table.column_names else row
             raise ReleaseError(
-                f"row {show(uid)} has {name} {value}, but only indices of {show(labels)} may stand there; "
+                f"row {place} has {name} {values[row].as_py()}, but only indices of {show(labels)} may stand there; "
                 "leave such rows out of the source table"
             )
 

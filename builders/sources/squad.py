@@ -1,9 +1,9 @@
 """SQuAD v1.1 and its natural distribution shifts: one JSON file a set.
 
-Sources: "SQuAD: 100,000+ Questions for Machine Comprehension of Text" (1606.05250) and "The Effect of Natural
-Distribution Shift on Question Answering Models" (2004.14444). Texts are kept to the character: leading spaces,
-`\\r\\n`, no-break spaces and the final newline of a context are what the offsets count. An offset is a number
-of Unicode code points, not of bytes or UTF-16 units.
+Sources: "SQuAD: 100,000+ Questions for Machine Comprehension of Text" (1606.05250) and "The Effect of
+Natural Distribution Shift on Question Answering Models" (2004.14444). Texts are kept to the character:
+leading spaces, `\\r\\n`, no-break spaces and the final newline of a context are what the offsets count.
+An offset is a number of Unicode code points, not of bytes or UTF-16 units.
 """
 
 from __future__ import annotations
@@ -122,9 +122,10 @@ def _question(record: Record) -> dict[str, Any]:
     question = {name: record.filled_text(name) for name in ("id", "context", "question")}
     title = record.text("title")
     answers = record.fields.get("answers")
-    if not isinstance(answers, list) or not answers:
-        reason = "wrong type" if answers and not isinstance(answers, list) else "no answer"
-        raise record.fault(reason, "answers", value=answers, fix=_ANSWERS_LAYOUT)
+    if answers in (None, []):
+        raise record.fault("no answer", "answers", fix=_ANSWERS_LAYOUT)
+    if not isinstance(answers, list):
+        raise record.fault("wrong type", "answers", value=answers, fix=_ANSWERS_LAYOUT)
     checked = [_answer(record, number, answer, question["context"]) for number, answer in enumerate(answers)]
     texts, starts = zip(*checked, strict=True)
     return question | {"title": title, "answers": {"text": list(texts), "answer_start": list(starts)}}
