@@ -44,21 +44,16 @@ Contender = Callable[[CausalModel, TokenPairs], np.ndarray]
 
 
 def read_records(folder: Path, stem: str) -> list[dict[str, Any]]:
-    """Records of the first file whose name starts with `stem`: a JSON list or JSON lines, plain or gzipped."""
+    """Records of the first file named `stem...`: a JSON list or JSON lines, plain or gzipped."""
     for path in sorted(folder.glob(f"{stem}*")):
-        if not any(path.name.endswith(kind) for kind in (".json", ".jsonl", ".json.gz", ".jsonl.gz")):
-            continue
-        opened = (
-            gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-        )
-        with opened as handle:
-            text = handle.read()
-        return (
-            json.loads(text)
-            if ".jsonl" not in path.name
-            else [json.loads(line) for line in text.splitlines()]
-        )
-    sys.exit(f"no file {stem}* in {folder}")
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        name = path.name.removesuffix(".gz")
+        if name.endswith(".json"):
+            records: list[dict[str, Any]] = json.loads(content)
+            return records
+        if name.endswith(".jsonl"):
+            return [json.loads(line) for line in content.splitlines()]
+    sys.exit(f"no file {stem}*.json or {stem}*.jsonl in {folder}")
 
 
 def spider(data: Path, rows: int, model: CausalModel) -> TokenPairs:

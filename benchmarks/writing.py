@@ -168,7 +168,8 @@ def write_release(folder: Path, source: pa.Table, scores: dict[str, pa.Table], c
                 )
                 assignment = splitters.get(spec.splitter)(**spec.parameters).split(split_rows, values)
             with clock.part("writing"):
-                configs[spec.name] = writer.write_config(spec, rows, assignment, task=NLI, scores=table)
+                pending = writer.start_config(spec, rows, assignment, task=NLI, scores=table)
+                configs[spec.name] = pending.entry()
         with clock.part("writing"):
             writer.finish(manifest(configs, source.num_rows))
 

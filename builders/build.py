@@ -32,6 +32,8 @@ from .sizes import Size
 from .sources.origin import open_source
 
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
+# The samples were written for benchwright and carry its licence, not that of the corpus they imitate.
+_SAMPLE_LICENCE = {"licence": "apache-2.0", "licence_link": "https://www.apache.org/licenses/LICENSE-2.0"}
 _LIBRARIES = ("datasets", "nltk", "numpy", "pyarrow", "sqlparse")
 
 
@@ -250,7 +252,12 @@ def _facts(
     choices = {name: value for name, value in asdict(options).items() if name != "method"}
     return {
         "benchwright": __version__,
-        "dataset": {"builder": builder.name, "published": builder.published, **asdict(builder.info)},
+        "dataset": {
+            "builder": builder.name,
+            "published": builder.published,
+            **asdict(builder.info),
+            **(_SAMPLE_LICENCE if data.origin.kind == "sample" else {}),
+        },
         "method": options.method,
         "choices": {**choices, "builder": builder.choices()},
         "source": {

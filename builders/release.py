@@ -11,7 +11,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from ..tasks import Task
 from ._staging import Staging, check_target, writing
 from .base import ConfigSpec
 
-__all__ = ["ASSIGNMENT", "MANIFEST_KEYS", "ReleaseWriter", "SourceRows", "check_target"]
+__all__ = ["ASSIGNMENT", "MANIFEST_KEYS", "PendingConfig", "ReleaseWriter", "SourceRows", "check_target"]
 
 ASSIGNMENT = pa.schema(
     [
@@ -60,6 +60,8 @@ MANIFEST_KEYS = (
 
 UNUSED_SPLIT = "unused"
 _UIDS_SHOWN = 20
+# Arrow works without the interpreter's lock. Each writer holds one split's rows in memory.
+_WRITERS = 2
 _SCHEMA = "huggingface"
 # Two levels at least, so that "/" and "/en" in a prompt or a licence's name are not taken for paths.
 _PRIVATE_PATH = re.compile(r"(?:^|[\s'\"=(])(?:file:/|~/|/[\w.-]+/[\w.-]|[A-Za-z]:\\|\\\\[\w.-]+\\)")
@@ -145,6 +147,20 @@ class _PlacedRows:
         return pa.table(columns, schema=ASSIGNMENT)
 
 
+@dataclasses.dataclass(frozen=True)
+class PendingConfig:
+    """A config whose files are being written by other threads."""
+
+    facts: dict[str, Any]
+    splits: dict[str, Future[dict[str, Any]]]
+    assignment: Future[dict[str, Any]]
+
+    def entry(self) -> dict[str, Any]:
+        """The config's entry for the manifest, once all its files are written. Raises ReleaseError."""
+        splits = {split: job.result() for split, job in self.splits.items()}
+        return {**self.facts, "splits": splits, "assignment": self.assignment.result()}
+
+
 class ReleaseWriter:
     """Makes one release. Use it as a context manager; nothing is at `target` until `finish` returns.
 
@@ -160,9 +176,11 @@ class ReleaseWriter:
 
     def __enter__(self) -> ReleaseWriter:
         self._staging.__enter__()
+        self._pool = ThreadPoolExecutor(_WRITERS)
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
         self._staging.__exit__(*exception)
 
     @property
@@ -196,23 +214,27 @@ class ReleaseWriter:
         order. Rows stand in source order within each split. A split without rows is left out, and the
         entry says why. Raises ReleaseError if no row is placed.
         """
+        return self.start_config(spec, rows, assignment, task=task, scores=scores, columns=columns).entry()
+
+    def start_config(
+        self,
+        spec: ConfigSpec,
+        rows: SourceRows,
+        assignment: Assignment,
+        *,
+        task: Task,
+        scores: pa.Table | None = None,
+        columns: pa.Table | None = None,
+    ) -> PendingConfig:
+        """Like `write_config`, while the caller goes on, say with the next split."""
         placed = _PlacedRows.of(rows, assignment, scores, columns)
         members = {split: np.flatnonzero(placed.side == side) for split, side in SIDES.items()}
         written = {split: index for split, index in members.items() if len(index)}
         if not written:
             raise ReleaseError(f"config {spec.name!r} places no row in any split; nothing can be published")
         counts = {split: _counts(placed.placed_by, index) for split, index in written.items()}
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            jobs = {
-                split: pool.submit(
-                    self._write_placed, spec.name, split, placed, index, rows.features, counts[split]
-                )
-                for split, index in written.items()
-            }
-            assigned = pool.submit(self._write_assignment, spec.name, placed)
-            splits = {split: job.result() for split, job in jobs.items()}
         parameters = _plain(spec.parameters)
-        return {
+        facts = {
             "kind": "split",
             "summary": spec.summary,
             "default": spec.default,
@@ -222,13 +244,19 @@ class ReleaseWriter:
             "parameters": parameters,
             "scores": spec.scores,
             "reverse_of": spec.reverse_of,
-            "splits": splits,
+            "splits": {},
             "placed_by": counts,
             "unused": int((placed.side < 0).sum()),
             "notes": [_note(note) for note in assignment.notes],
             "left_out": [_left_out(split, parameters) for split in members if split not in written],
-            "assignment": assigned.result(),
         }
+        splits = {
+            split: self._pool.submit(
+                self._write_placed, spec.name, split, placed, index, rows.features, counts[split]
+            )
+            for split, index in written.items()
+        }
+        return PendingConfig(facts, splits, self._pool.submit(self._write_assignment, spec.name, placed))
 
     def write_scores(self, tables: Mapping[str, pa.Table], summary: str) -> dict[str, Any]:
         """Write config `scores`, one split per score table (columns of `features.SCORES`, source order)."""
@@ -390,8 +418,8 @@ def _check_classes(table: pa.Table, features: Features) -> None:
         if row >= 0:
             place = show(table.column("uid")[row].as_py()) if "uid" in table.column_names else row
             raise ReleaseError(
-                f"row {place} has {name} {values[row].as_py()}, but only indices of {show(labels)} may stand there; "
-                "leave such rows out of the source table"
+                f"row {place} has {name} {values[row].as_py()}, but only indices of {show(labels)} may "
+                "stand there; leave such rows out of the source table"
             )
 
 

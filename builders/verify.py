@@ -5,7 +5,9 @@ Parquet files are read directly: `datasets` may answer from a cache that does no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +26,7 @@ from ..release import MANIFEST, ReleaseFolder, read_parquet
 from .release import ASSIGNMENT, UNUSED_SPLIT
 
 README = "README.md"
-_FENCE = "---"
+_HEADER = re.compile(r"---\n(.*?\n)---$", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -52,16 +54,13 @@ def verify(release: str | Path | ReleaseFolder) -> list[Difference]:
     or a manifest that cannot be used.
     """
     folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
-    try:
+    with _reading_fields(folder):
         found = list(_count_differences(folder.manifest))
-    except (AttributeError, KeyError, TypeError) as error:
-        raise ReleaseError(
-            f"{folder.path / MANIFEST} lacks or misuses a field ({error}); build the release again"
-        ) from None
     found += _stray_files(folder)
     for name in folder.configs:
         found += _config_differences(folder, name)
-    return found + list(_card_differences(folder))
+    with _reading_fields(folder):
+        return found + list(_card_differences(folder))
 
 
 def compare(first: str | Path | ReleaseFolder, second: str | Path | ReleaseFolder) -> list[Difference]:
@@ -87,6 +86,17 @@ def compare(first: str | Path | ReleaseFolder, second: str | Path | ReleaseFolde
     if found:
         found[:0] = _unequal_sources(one.manifest.get("source", {}), other.manifest.get("source", {}))
     return found
+
+
+@contextmanager
+def _reading_fields(release: ReleaseFolder) -> Iterator[None]:
+    """A manifest may be anyone's: a field that is missing or of another type is one line, not a traceback."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ReleaseError(
+            f"{release.path / MANIFEST} lacks or misuses a field ({error}); build the release again"
+        ) from None
 
 
 def _count_differences(manifest: dict[str, Any]) -> Iterator[Difference]:
@@ -173,9 +183,7 @@ def _split_differences(
             message = _unequal_columns(table.schema, features.arrow_schema)
             yield Difference("schema", message, name, config, split)
             return
-        if (table.schema.metadata or {}).get(b"huggingface") != features.arrow_schema.metadata[
-            b"huggingface"
-        ]:
+        if _stored_features(table.schema) != features:
             message = "its features (label names, types) are not those of the manifest"
             yield Difference("features", message, name, config, split)
             return
@@ -267,12 +275,13 @@ def _card_differences(release: ReleaseFolder) -> Iterator[Difference]:
     """Where README.md's header, which readers load rows by, disagrees with the manifest."""
     try:
         text = (release.path / README).read_text(encoding="utf-8")
-        header = yaml.safe_load(text.split(f"{_FENCE}\n")[1]) if text.startswith(f"{_FENCE}\n") else None
+        match = _HEADER.match(text)
+        header = yaml.safe_load(match[1]) if match else None
         expected = card_metadata(release)
     except FileNotFoundError:
         yield Difference("card", "missing; write it with `benchwright card`", README)
         return
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
+    except (RecursionError, UnicodeDecodeError, yaml.YAMLError) as error:
         yield Difference("card", f"its header cannot be read ({error}); write it again", README)
         return
     except ReleaseError as error:
@@ -427,6 +436,14 @@ def _first_unequal(left: _Rows, right: _Rows) -> _Unequal | None:
     row = shared if equal.all() else int(np.argmin(equal))
     uids = [rows.uids[row].as_py() if row < len(rows.uids) else None for rows in (left, right)]
     return None if uids == [None, None] else _Unequal(row, *uids)
+
+
+def _stored_features(schema: pa.Schema) -> Features | None:
+    """The features that a file declares; None where it declares nothing that can be read."""
+    try:
+        return Features.from_arrow_schema(schema)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
 
 
 def _stored_digests(assigned: pa.Table) -> np.ndarray:

@@ -149,11 +149,12 @@ def _introduction(release: ReleaseFolder) -> Iterator[Markdown]:
         sentence = compose("**Scores {name:code}.** {who}", name=name, who=scorer_sentence(entry))
         prompt = prompt_of(entry)
         if prompt:
+            read = compose("{context:code}", context=prompt[0]) if prompt[0] else Markdown("no prompt")
             sentence = compose(
-                "{sentence} It read {context:code}; the log-probabilities of the tokens of "
+                "{sentence} It read {read}; the log-probabilities of the tokens of "
                 "{continuation:code} add up to the score, in nats.",
                 sentence=sentence,
-                context=prompt[0],
+                read=read,
                 continuation=prompt[1].strip(),
             )
         yield sentence

@@ -316,9 +316,16 @@ def evaluate(
     configs: Annotated[str | None, typer.Option("--config", help="Comma-separated configs.")] = None,
     baselines: Annotated[str | None, typer.Option("--baseline", help="Comma-separated baselines.")] = None,
     model: Annotated[
-        str | None, typer.Option(help="Causal LM for zero-shot: `embedded`, a Hub id or a folder.")
+        str | None,
+        typer.Option(help="Causal LM for zero-shot (`embedded`, a Hub id or a folder), or a classifier."),
     ] = None,
     model_revision: Annotated[str | None, typer.Option(help="Revision of a Hub model.")] = None,
+    label_names: Annotated[
+        str | None,
+        typer.Option(
+            help="Comma-separated names of a classifier's outputs, where its configuration has none."
+        ),
+    ] = None,
     predictions: Annotated[
         Path | None,
         typer.Option(
@@ -329,7 +336,7 @@ def evaluate(
         str | None, typer.Option(help="What to call the system that made them.")
     ] = None,
     split: Annotated[str, typer.Option(help="Which split to evaluate on.")] = "test",
-    seed: Annotated[int, typer.Option(help="Seed of baselines and intervals.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of baselines and of the rows of --limit.")] = 0,
     limit: Annotated[int | None, typer.Option(help="Evaluate only that many rows.")] = None,
     force: Annotated[bool, typer.Option(help="Run again what is stored and fresh.")] = False,
     as_json: Json = False,
@@ -346,6 +353,7 @@ def evaluate(
         baselines=_names(baselines),
         model=model,
         model_revision=model_revision,
+        label_names=_names(label_names),
         predictions=predictions,
         predictions_name=predictions_name,
         split=split,

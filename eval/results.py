@@ -42,8 +42,9 @@ class Result:
 
     `splits` maps the splits that were used (the evaluated one, and train where the baseline learns) to
     their content hashes. `metrics` maps names to value, n, low, high (fractions), interval and version;
-    the first is the headline. `left_out` counts rows without an answer by reason. `environment` is what
-    the model says of its device; empty without a model.
+    the first is the headline. `left_out` counts rows without an answer by reason, `flagged` rows that were
+    answered and count, but not as they stand. `environment` is what the model says of its device; empty
+    without a model.
     """
 
     config: str
@@ -61,6 +62,7 @@ class Result:
     left_out: dict[str, int] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
+    flagged: dict[str, int] = field(default_factory=dict)
 
     @property
     def settings_hash(self) -> str:
@@ -100,6 +102,7 @@ class Result:
             "predictions_hash": self.predictions_hash,
             "versions": self.versions,
             "environment": self.environment,
+            **({"flagged": self.flagged} if self.flagged else {}),
         }
 
     @classmethod
@@ -107,7 +110,8 @@ class Result:
         """Raises KeyError for a missing field and ValueError for a format that this version does not know."""
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']!r}")
-        return cls(**{name: data[name] for name in cls.__dataclass_fields__})
+        required = (name for name in cls.__dataclass_fields__ if name != "flagged")
+        return cls(**{name: data[name] for name in required}, flagged=data.get("flagged", {}))
 
 
 def settings_hash(baseline: str, settings: dict[str, Any], seed: int, limit: int | None, split: str) -> str:
@@ -173,7 +177,8 @@ def write_result(
     with atomic_open(release.path / result.predictions_file) as handle:
         for row, (uid, answer) in enumerate(zip(predictions.uids, predictions.values, strict=True)):
             scores = {name: _number(value.per_example[row]) for name, value in values.items()}
-            line = {"uid": uid, "prediction": answer, "scores": scores}
+            flags = [reason for reason, uids in predictions.flagged.items() if uid in uids]
+            line = {"uid": uid, "prediction": answer, "scores": scores, **({"flags": flags} if flags else {})}
             handle.write(json.dumps(line, ensure_ascii=False) + "\n")
     write_text(release.path / result.file, _pretty(result.to_json()))
 
@@ -230,6 +235,7 @@ def write_index(
             "headline": result.headline,
             "metrics": result.metrics,
             "left_out": result.left_out,
+            **({"flagged": result.flagged} if result.flagged else {}),
             "stale": stale,
         }
         for result, stale in results

@@ -32,9 +32,10 @@ from .results import (
 )
 
 if TYPE_CHECKING:
-    from .models import CausalModel
+    from .models import CausalModel, SequenceClassifier
 
 ZERO_SHOT = "lm_zero_shot"
+CLASSIFIER = "classifier"
 
 
 def evaluate(
@@ -42,8 +43,9 @@ def evaluate(
     *,
     configs: Sequence[str] | None = None,
     baselines: Sequence[str | Baseline] | None = None,
-    model: str | CausalModel | None = None,
+    model: str | CausalModel | SequenceClassifier | None = None,
     model_revision: str | None = None,
+    label_names: Sequence[str] | None = None,
     predictions: str | Path | None = None,
     predictions_name: str | None = None,
     split: str = "test",
@@ -56,7 +58,9 @@ def evaluate(
 
     Without `configs`, every placed config that has `split`. Without `baselines`: those that need nothing
     but the release; or, where `model` is given, `lm_zero_shot` with it; or, where `predictions` is given,
-    that file alone, which belongs to one config. `limit` evaluates that many rows, drawn by `seed`.
+    that file alone, which belongs to one config. `model` is a causal language model or, for the baseline
+    `classifier`, a sequence classifier; `label_names` name the classifier's outputs where its configuration
+    does not. `limit` evaluates that many rows, drawn by `seed`.
     A stored result that is not stale is not made again unless `force`.
 
     Returns the results in the order of configs and baselines; combinations that do not apply are left
@@ -70,7 +74,7 @@ def evaluate(
     chosen = _choose_baselines(baselines, model is not None, predictions, predictions_name)
     if predictions is not None and len(names) != 1:
         raise UsageError(f"predictions belong to one config; choose one of {', '.join(names)}")
-    loaded = _load_model(model, model_revision) if any(baseline.needs_model for baseline in chosen) else None
+    loaded = _load_model(chosen, model, model_revision, label_names)
     results: list[Result] = []
     reasons: dict[str, list[str]] = {baseline.name: [] for baseline in chosen}
     try:
@@ -116,7 +120,7 @@ def load_data(
     *,
     limit: int | None = None,
     seed: int = 0,
-    model: CausalModel | None = None,
+    model: CausalModel | SequenceClassifier | None = None,
 ) -> EvaluationData:
     """Read what baselines need of one config. Columns of `extra` that the config lacks are left out."""
     task = release.task(config)
@@ -182,6 +186,7 @@ def _result(
         metrics={name: metric_json(name, value) for name, value in values.items()},
         predictions_hash=predictions.hash,
         left_out=predictions.left_out,
+        flagged={reason: len(uids) for reason, uids in predictions.flagged.items()},
         versions=library_versions(),
         environment=data.model.environment() if baseline.needs_model and data.model is not None else {},
     )
@@ -216,6 +221,8 @@ def _choose_configs(release: ReleaseFolder, configs: Sequence[str] | None, split
             raise UsageError(
                 f"config {name!r} has no split {split!r}; it has {', '.join(release.splits(name))}"
             )
+    if not any(release.task(name).target for name in names):
+        raise UsageError(f"{release.path} has no target column to predict; there is nothing to evaluate")
     names = [name for name in names if split in release.splits(name)]
     if not names:
         raise UsageError(f"no config of {release.path} has a split {split!r}")
@@ -239,7 +246,9 @@ def _choose_baselines(
     if needing and not model:
         raise UsageError(f"baseline {needing[0]} needs a model; name one with --model (Python: model=)")
     if model and not needing:
-        raise UsageError(f"no chosen baseline uses a model; add {ZERO_SHOT} or leave the model out")
+        raise UsageError(
+            f"no chosen baseline uses a model; add {ZERO_SHOT} or {CLASSIFIER}, or leave the model out"
+        )
     return chosen
 
 
@@ -251,9 +260,24 @@ def _extra_columns(chosen: Sequence[Baseline]) -> list[str]:
     return list(dict.fromkeys(name for baseline in chosen for name in baseline.needs_columns))
 
 
-def _load_model(model: str | CausalModel | None, revision: str | None) -> CausalModel | None:
+def _load_model(
+    chosen: Sequence[Baseline],
+    model: str | CausalModel | SequenceClassifier | None,
+    revision: str | None,
+    label_names: Sequence[str] | None,
+) -> CausalModel | SequenceClassifier | None:
+    """The model that the chosen baselines run, made by the loader of their kind; None if none needs one."""
+    needing = {baseline.needs_model: baseline.name for baseline in chosen if baseline.needs_model}
+    if len(needing) > 1:
+        raise UsageError(
+            f"{' and '.join(needing.values())} need models of different kinds; run them one by one"
+        )
+    if label_names is not None and (CLASSIFIER not in needing or not isinstance(model, str)):
+        raise UsageError(f"label_names are for baseline {CLASSIFIER} with a model that is loaded by name")
     if not isinstance(model, str):
         return model
-    from .models import load_causal
+    from .models import load_causal, load_classifier
 
+    if CLASSIFIER in needing:
+        return load_classifier(model, revision=revision, label_names=label_names)
     return load_causal(model, revision=revision)

@@ -154,6 +154,7 @@ def test_another_writer_is_told_from_other_rows(release: Path) -> None:
             "label names",
         ),
         (lambda t: t.replace_schema_metadata(None), "features", "label names"),
+        (lambda t: t.replace_schema_metadata({b"huggingface": b"{"}), "features", "label names"),
     ],
 )
 def test_changed_columns_are_found(
@@ -287,7 +288,16 @@ def test_a_changed_card_is_found(
 
 
 @pytest.mark.parametrize(
-    "content", [None, b"", b"# Title\n", b"---\na: [\n---\n", b"\xff\xfe", b"---\n- 1\n---\n"]
+    "content",
+    [
+        None,
+        b"",
+        b"# Title\n",
+        b"---\na: [\n---\n",
+        b"\xff\xfe",
+        b"---\n- 1\n---\n",
+        b"---\n" + b"[" * 9999 + b"\n---\n",
+    ],
 )
 def test_a_card_without_a_header_is_found(release: Path, content: bytes | None) -> None:
     (release / "README.md").unlink()
@@ -303,6 +313,8 @@ def test_a_card_without_a_header_is_found(release: Path, content: bytes | None) 
         lambda m: m.update(configs=[]),
         lambda m: m.update(source=[]),
         lambda m: m.pop("source"),
+        lambda m: m.update(dataset={}),
+        lambda m: m["configs"]["random"]["splits"]["test"].pop("num_bytes"),
         lambda m: m.pop("scores"),
         lambda m: m["source"].update(rows="many"),
         lambda m: m["configs"].update({"../up": m["configs"]["random"]}),

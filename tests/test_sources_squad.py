@@ -102,8 +102,16 @@ def test_plain_gzip_folder_and_archive_read_alike(tmp_path: Path) -> None:
         (_question(5, ("Oslo", 10**12)), "'answers[0].answer_start'", "got 1000000000000"),
         (_question(5, ("", 3)), "'answers[0].text'", "empty text, got ''"),
         (_question(5, answers=[{"text": "Oslo"}]), "'answers[0].answer_start'", "wrong type"),
-        (_question(5, answers=[{"text": "Oslo", "answer_start": True}]), "answer_start'", "got True"),
-        (_question(5, answers=[{"text": "Oslo", "answer_start": "0"}]), "answer_start'", "got '0'"),
+        (
+            _question(5, answers=[{"text": "Oslo", "answer_start": True}]),
+            "'answers[0].answer_start'",
+            "got True",
+        ),
+        (
+            _question(5, answers=[{"text": "Oslo", "answer_start": "0"}]),
+            "'answers[0].answer_start'",
+            "got '0'",
+        ),
         (_question(5, answers=[{"answer_start": 0}]), "'answers[0].text'", "missing field"),
         (_question(5, answers=["Oslo"]), "'answers[0]'", "wrong type, got 'Oslo'"),
         (_question(5, answers=[]), "'answers'", "no answer; give one or more of"),
@@ -119,8 +127,7 @@ def test_bad_questions_are_faults_that_name_them(
     with pytest.raises(SourceErrors) as caught:
         read_squad(path, FaultLog())
     (fault,) = caught.value.faults
-    assert str(fault).startswith(f"{path}, question 'q5', row 1, field {place}"[:-1])
-    assert place in str(fault)
+    assert str(fault).startswith(f"{path}, question 'q5', row 1, field {place}: ")
     assert message in str(fault)
     assert "\n" not in str(fault)
 
@@ -220,8 +227,8 @@ def test_a_folder_needs_exactly_one_file(tmp_path: Path) -> None:
         ("squad_v1.1_dev_sample1000.json.gz", 1_000, 798, 48, {2: 15, 3: 810, 4: 70, 5: 102, 6: 3}),
         ("squadshifts/new_wiki_v1.0.json.gz", 7_938, 1_581, 48, {1: 89, 2: 989, 3: 6_715, 4: 143, 5: 2}),
         ("squadshifts/amazon_reviews_v1.0.json.gz", 9_885, 2_050, 413, {1: 611, 2: 1_256, 3: 7_877, 4: 141}),
-        ("AddSent_sample1k-HCVerifyAll.json.gz", 3_560, 3_358, 48, None),
-        ("AddOneSent_sample1k-HCVerifySample.json.gz", 1_787, 1_585, 48, None),
+        ("AddSent_sample1k-HCVerifyAll.json.gz", 3_560, 3_356, 48, None),
+        ("AddOneSent_sample1k-HCVerifySample.json.gz", 1_787, 1_584, 48, None),
     ],
 )
 def test_the_real_files(

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, is_dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,10 @@ from ...registry import Registry
 from ...tasks import Task
 
 if TYPE_CHECKING:
-    from ..models import CausalModel
+    from ..models import CausalModel, SequenceClassifier
+
+ModelKind = Literal["causal_lm", "classifier"]
+"""What a baseline's model is: `load_causal` or `load_classifier` makes it."""
 
 baselines: Registry[type[Baseline]] = Registry("baseline")
 baselines.declare("majority", "benchwright.eval.baselines.majority:Majority")
@@ -27,6 +30,7 @@ baselines.declare("linear_partial_input", "benchwright.eval.baselines.linear:Lin
 baselines.declare("linear_full_input", "benchwright.eval.baselines.linear:LinearFullInput")
 baselines.declare("human", "benchwright.eval.baselines.human:Human")
 baselines.declare("lm_zero_shot", "benchwright.eval.baselines.lm_zero_shot:ZeroShotLanguageModel")
+baselines.declare("classifier", "benchwright.eval.baselines.classifier:Classifier")
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,7 @@ class EvaluationData:
     evaluation: Rows
     split_uids: frozenset[str]
     load_train: Callable[[], Rows] | None = None
-    model: CausalModel | None = None
+    model: CausalModel | SequenceClassifier | None = None
 
     @cached_property
     def train(self) -> Rows:
@@ -132,11 +136,13 @@ class Predictions:
     """Answers by uid: one label name or text per row, or the same number of answers for every row.
 
     `left_out` counts, by reason, rows of the evaluated split that got no answer and are in no denominator.
+    `flagged` names, by reason, rows that were answered and count, but not as they stand (`truncated`).
     """
 
     uids: list[str]
     values: list[str] | list[tuple[str, ...]]
     left_out: dict[str, int] = field(default_factory=dict)
+    flagged: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def hash(self) -> str:
@@ -164,7 +170,8 @@ class Baseline(ABC):
     tasks: ClassVar[tuple[str, ...]] = ()
     """Names of tasks; empty for every task."""
     needs_train: ClassVar[bool] = False
-    needs_model: ClassVar[bool] = False
+    needs_model: ClassVar[ModelKind | None] = None
+    """The kind of model that it runs, if any; `--model` names it."""
     needs_columns: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[str, ...] | None] = None
     default: ClassVar[bool] = True

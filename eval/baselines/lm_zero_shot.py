@@ -54,7 +54,7 @@ class ZeroShotLanguageModel(Baseline):
 
     name = "lm_zero_shot"
     tasks = tuple(PROMPTS)
-    needs_model = True
+    needs_model = "causal_lm"
     default = False
 
     def settings(self, data: EvaluationData) -> dict[str, Any]:
@@ -96,6 +96,8 @@ def _per_row(progress: Progress, answers: int) -> Progress:
 
 
 def _model(data: EvaluationData) -> CausalModel:
-    if data.model is None:
-        raise UsageError("lm_zero_shot needs a model; name one with --model (Python: model=)")
+    from ..models import SequenceClassifier
+
+    if data.model is None or isinstance(data.model, SequenceClassifier):
+        raise UsageError("lm_zero_shot needs a causal language model; name one with --model (Python: model=)")
     return data.model

@@ -3,6 +3,7 @@
 from ._pairs import TokenPair, TokenPairs
 from ._plan import Chunk, ScoringPlan, plan_scoring
 from .causal import CausalModel, ChunkScores
+from .classifier import PairLogits, SequenceClassifier, load_classifier
 from .embedded import get_embedded, is_embedded
 from .fine_tuning import FineTuneRecipe, TrainingLog, TrainingSequence, fine_tune
 from .loading import load_causal
@@ -12,7 +13,9 @@ __all__ = [
     "Chunk",
     "ChunkScores",
     "FineTuneRecipe",
+    "PairLogits",
     "ScoringPlan",
+    "SequenceClassifier",
     "TokenPair",
     "TokenPairs",
     "TrainingLog",
@@ -21,5 +24,6 @@ __all__ = [
     "get_embedded",
     "is_embedded",
     "load_causal",
+    "load_classifier",
     "plan_scoring",
 ]

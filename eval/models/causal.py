@@ -6,21 +6,17 @@ divided by length (Likelihood splits, section 3).
 
 from __future__ import annotations
 
-import hashlib
-import json
-import platform
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from benchwright.hashing import canonical_json, sha256_text
 from benchwright.progress import Progress, silent
 
+from ._identity import environment, tokenizer_sha256, weights_sha256
 from ._pairs import TokenPair, TokenPairs
 from ._plan import ALGORITHM, TOKEN_BUDGET, ScoringPlan, plan_scoring
 from ._quiet import no_progress_bars
@@ -208,15 +204,7 @@ class CausalModel:
 
     def environment(self) -> dict[str, Any]:
         """What may move the last bits of a score: library versions, device, instruction set, threads."""
-        import torch
-
-        return {
-            "versions": {name: version(name) for name in ("torch", "transformers", "tokenizers", "numpy")},
-            "device": self.device.type,
-            "machine": platform.machine(),
-            "instruction_set": torch.backends.cpu.get_cpu_capability(),
-            "threads": torch.get_num_threads(),
-        }
+        return environment(self.device)
 
     def _encode(self, texts: Sequence[str]) -> Iterator[list[int]]:
         for begin in range(0, len(texts), _TEXTS_PER_CALL):
@@ -230,22 +218,11 @@ class CausalModel:
 
     @cached_property
     def _weights_sha256(self) -> str:
-        digest = hashlib.sha256()
-        for name, weights in sorted(self.module.named_parameters()):
-            digest.update(f"{name} {weights.dtype} {list(weights.shape)}\n".encode())
-            digest.update(_bytes(weights))
-        return "sha256:" + digest.hexdigest()
+        return weights_sha256(self.module)
 
     @cached_property
     def _tokenizer_sha256(self) -> str:
-        backend = getattr(self.tokenizer, "backend_tokenizer", None)
-        if backend is None:
-            return sha256_text(canonical_json(self.tokenizer.get_vocab()))
-        settings = json.loads(backend.to_str())
-        # set by whoever called the tokenizer last, without effect on the ids of one text
-        settings.pop("truncation", None)
-        settings.pop("padding", None)
-        return sha256_text(canonical_json(settings))
+        return tokenizer_sha256(self.tokenizer)
 
 
 def apply_head(module: Any, states: torch.Tensor) -> torch.Tensor:
@@ -258,10 +235,3 @@ def apply_head(module: Any, states: torch.Tensor) -> torch.Tensor:
     if cap:
         logits = torch.tanh(logits / cap) * cap
     return logits * getattr(config, "logit_scale", 1.0) / getattr(config, "logits_scaling", 1.0)
-
-
-def _bytes(weights: torch.Tensor) -> memoryview:
-    import torch
-
-    flat = weights.detach().cpu().contiguous().view(-1)
-    return memoryview(flat.view(torch.uint8).numpy())

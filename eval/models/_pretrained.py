@@ -1,0 +1,148 @@
+"""Reading models from the Hub or a folder: safetensors only, no code of the repository, one-line errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchwright.errors import UsageError, show
+
+from ._quiet import no_progress_bars
+
+if TYPE_CHECKING:
+    import torch
+
+_POSITIONS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len")
+
+
+@dataclass(frozen=True)
+class ModelKind:
+    """What a model must be: in words and in transformers' names.
+
+    `architectures` names the mapping of model types to the classes that are of this kind. `example` and
+    `otherwise` end the error messages. `attention` is always named, so that the bits of a score do not
+    depend on which kernels are installed.
+    """
+
+    title: str
+    auto_class: str
+    architectures: str
+    attention: str
+    example: str
+    otherwise: str = ""
+
+
+CAUSAL_LM = ModelKind(
+    title="causal language model",
+    auto_class="AutoModelForCausalLM",
+    architectures="MODEL_FOR_CAUSAL_LM_MAPPING_NAMES",
+    attention="sdpa",
+    example="gpt2-medium",
+    otherwise=", or use --lm embedded",
+)
+SEQUENCE_CLASSIFIER = ModelKind(
+    title="sequence classifier",
+    auto_class="AutoModelForSequenceClassification",
+    architectures="MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES",
+    # DeBERTa, which many classifiers are, has nothing else
+    attention="eager",
+    example="roberta-large-mnli",
+)
+
+
+def load_pretrained(
+    kind: ModelKind, location: str, asked: str, revision: str | None, dtype: str
+) -> tuple[Any, Any, str | None]:
+    """Model, tokenizer and commit of what stands at `location`; errors speak of `asked`, the user's word.
+
+    Raises UsageError where nothing can be read, where it is another kind of model, or where weights are
+    missing: a head that training has never seen gives numbers without meaning.
+    """
+    import torch
+    import transformers
+    from safetensors import SafetensorError
+
+    pinned: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
+    try:
+        with no_progress_bars():
+            config = transformers.AutoConfig.from_pretrained(location, **pinned)
+            _refuse_other_kinds(kind, config, asked)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(location, **pinned)
+            module, report = getattr(transformers, kind.auto_class).from_pretrained(
+                location,
+                **pinned,
+                dtype=getattr(torch, dtype),
+                use_safetensors=True,
+                attn_implementation=kind.attention,
+                output_loading_info=True,
+            )
+    except (OSError, ValueError, ImportError, KeyError, SafetensorError) as error:
+        raise UsageError(_explain(kind, asked, error)) from None
+    missing = sorted(report["missing_keys"])
+    if missing:
+        raise UsageError(f"model {show(asked)} is no whole {kind.title}: it has no weights for {missing[0]}")
+    return module, tokenizer, getattr(config, "_commit_hash", None)
+
+
+def recorded_name(model: str) -> str:
+    """How results call a model: a Hub id as it is, a local folder by its last part, never by its path."""
+    return Path(model).absolute().name if Path(model).is_dir() else model
+
+
+def pick_device(device: str) -> torch.device:
+    """`auto`: CUDA, else MPS, else the CPU. Raises UsageError for a device that torch does not have."""
+    import torch
+
+    if device == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        chosen = torch.device(device)
+        torch.empty(0, device=chosen)
+    except (RuntimeError, AssertionError) as error:
+        raise UsageError(f"device {show(device)} cannot be used: {_first_line(error)}") from None
+    return chosen
+
+
+def max_positions(config: Any, tokenizer: Any, name: str) -> int:
+    """The longest input, in tokens. Raises UsageError where neither model nor tokenizer tells."""
+    text_config = config.get_text_config()
+    for attribute in _POSITIONS:
+        value = getattr(text_config, attribute, None)
+        if isinstance(value, int) and value > 0:
+            return value
+    if tokenizer.model_max_length < 10**7:
+        return int(tokenizer.model_max_length)
+    raise UsageError(
+        f"model {show(name)} does not say how many tokens it takes; set model_max_length in its tokenizer"
+    )
+
+
+def _refuse_other_kinds(kind: ModelKind, config: Any, asked: str) -> None:
+    """The auto classes take more than they should: encoders as causal models read from left to right."""
+    from transformers.models.auto import modeling_auto
+
+    of_kind = getattr(modeling_auto, kind.architectures)
+    architectures = list(getattr(config, "architectures", None) or [])
+    known = {name for names in of_kind.values() for name in ([names] if isinstance(names, str) else names)}
+    if config.model_type not in of_kind or (architectures and not known.intersection(architectures)):
+        found = architectures[0] if architectures else config.model_type
+        raise UsageError(
+            f"model {show(asked)} is no {kind.title} but a {found}; give one such as {kind.example}"
+        )
+
+
+def _explain(kind: ModelKind, asked: str, error: Exception) -> str:
+    if Path(asked).is_dir():
+        return f"folder {show(asked)} holds no model that can be read: {_first_line(error)}"
+    return (
+        f"no model {show(asked)}: it is no folder here and no Hub id that can be read "
+        f"({_first_line(error)}); check the name and the connection{kind.otherwise}"
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0][:200] if lines else type(error).__name__

@@ -1,0 +1,217 @@
+"""Sequence classifiers: pairs of texts in, one logit for each of the model's named labels out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchwright.errors import UsageError, show
+from benchwright.progress import Progress, silent
+
+from ._identity import environment, tokenizer_sha256, weights_sha256
+from ._pretrained import SEQUENCE_CLASSIFIER, load_pretrained, max_positions, pick_device, recorded_name
+from .embedded import require_models_extra
+
+if TYPE_CHECKING:
+    import torch
+
+TRUNCATION = "longest_first"
+BATCH_SIZE = 32
+
+_PLACEHOLDER = re.compile(r"label_\d+", re.IGNORECASE)
+_PAIRS_PER_CALL = 10_000
+
+
+@dataclass(frozen=True)
+class PairLogits:
+    """What a classifier says of n pairs, in their order.
+
+    `logits` float32 of shape (n, labels), columns in the order of the model's `label_names`; `truncated`
+    bool of shape (n,): the pair has more tokens than the model takes, and only its beginnings were read.
+    """
+
+    logits: np.ndarray
+    truncated: np.ndarray
+
+
+class SequenceClassifier:
+    """A sequence classifier with its tokenizer, as `load_classifier` makes it.
+
+    `label_names` are the names of the outputs in their order: the model's own words, which nothing but a
+    match by name may turn into a task's labels. `name` and `revision` are recorded; a local folder is
+    recorded by its last part, never by its path. `max_positions` is the longest pair, in tokens.
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        tokenizer: Any,
+        *,
+        name: str,
+        revision: str | None,
+        label_names: tuple[str, ...],
+        max_positions: int,
+    ) -> None:
+        self.module, self.tokenizer = module, tokenizer
+        self.name, self.revision = name, revision
+        self.label_names = label_names
+        self.max_positions = max_positions
+
+    def __repr__(self) -> str:
+        return f"SequenceClassifier({self.name!r}, label_names={self.label_names!r})"
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        device: torch.device = self.module.device
+        return device
+
+    def classify(
+        self,
+        first: Sequence[str],
+        second: Sequence[str],
+        *,
+        batch_size: int = BATCH_SIZE,
+        progress: Progress = silent,
+    ) -> PairLogits:
+        """Logits of every pair of a first and a second text, encoded as one input as in training.
+
+        A pair that is too long loses tokens from the end of whichever text is longer at the moment
+        (`longest_first`), the rule that published classifiers are fine-tuned and evaluated with. Pairs run
+        in batches of like length; another `batch_size` moves logits by rounding errors only. `progress`
+        counts pairs. Raises ValueError where the two sequences differ in length.
+        """
+        if len(first) != len(second):
+            raise ValueError(f"{len(first)} first texts for {len(second)} second texts")
+        lengths = self._lengths(first, second)
+        logits = np.full((len(first), len(self.label_names)), np.nan, dtype=np.float32)
+        # the longest first: what does not fit into memory fails at once
+        order = np.argsort(-lengths, kind="stable")
+        for begin in range(0, len(order), batch_size):
+            rows = order[begin : begin + batch_size]
+            logits[rows] = self._batch_logits([first[row] for row in rows], [second[row] for row in rows])
+            progress(len(rows))
+        return PairLogits(logits, lengths > self.max_positions)
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a logit besides the texts: JSON-able, no paths, no machine."""
+        return {
+            "model": self.name,
+            "revision": self.revision,
+            "weights_sha256": self._weights_sha256,
+            "tokenizer_sha256": self._tokenizer_sha256,
+            "label_names": list(self.label_names),
+            "max_positions": self.max_positions,
+            "truncation": TRUNCATION,
+            "dtype": str(self.module.dtype).removeprefix("torch."),
+            "attention": SEQUENCE_CLASSIFIER.attention,
+        }
+
+    def environment(self) -> dict[str, Any]:
+        """What may move the last bits of a logit: library versions, device, instruction set, threads."""
+        return environment(self.device)
+
+    def _lengths(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
+        """Tokens of every whole pair, special tokens included: int64 of shape (pairs,)."""
+        lengths = np.zeros(len(first), dtype=np.int64)
+        for begin in range(0, len(first), _PAIRS_PER_CALL):
+            part = slice(begin, begin + _PAIRS_PER_CALL)
+            encoded = self.tokenizer(
+                list(first[part]), list(second[part]), truncation=False, padding=False, verbose=False
+            )
+            lengths[part] = [len(ids) for ids in encoded["input_ids"]]
+        return lengths
+
+    def _batch_logits(self, first: list[str], second: list[str]) -> np.ndarray:
+        import torch
+
+        inputs = self.tokenizer(
+            first,
+            second,
+            truncation=TRUNCATION,
+            max_length=self.max_positions,
+            padding=True,
+            return_tensors="pt",
+        )
+        with torch.inference_mode():
+            logits: np.ndarray = self.module(**inputs.to(self.device)).logits.float().cpu().numpy()
+        return logits
+
+    @cached_property
+    def _weights_sha256(self) -> str:
+        return weights_sha256(self.module)
+
+    @cached_property
+    def _tokenizer_sha256(self) -> str:
+        return tokenizer_sha256(self.tokenizer)
+
+
+def load_classifier(
+    model: str,
+    *,
+    revision: str | None = None,
+    device: str = "auto",
+    label_names: Sequence[str] | None = None,
+) -> SequenceClassifier:
+    """Load a sequence classifier, in float32.
+
+    `model` is a Hub id (at `revision`) or a local folder. Weights are read from safetensors only and no
+    code of the model's repository is run. `label_names` are the names of the outputs in their order, for a
+    model whose configuration has none or wrong ones; else `id2label` of its configuration gives them.
+
+    Raises PrerequisiteError where torch is missing, UsageError where there is no such model, where it is no
+    sequence classifier with at least two outputs, and where nobody says what its outputs mean.
+    """
+    require_models_extra()
+    name = recorded_name(model)
+    module, tokenizer, commit = load_pretrained(SEQUENCE_CLASSIFIER, model, model, revision, "float32")
+    names = _label_names(module.config, label_names, name)
+    if tokenizer.pad_token_id is None:
+        raise UsageError(f"the tokenizer of model {show(name)} has no padding token; set its pad_token")
+    module.to(pick_device(device)).eval()
+    module.requires_grad_(False)
+    return SequenceClassifier(
+        module,
+        tokenizer,
+        name=name,
+        revision=commit,
+        label_names=names,
+        max_positions=_longest_pair(module, tokenizer, name),
+    )
+
+
+def _label_names(config: Any, option: Sequence[str] | None, name: str) -> tuple[str, ...]:
+    outputs = int(config.num_labels)
+    if outputs < 2:
+        raise UsageError(f"model {show(name)} has {outputs} output(s), it is a regression and no classifier")
+    if option is not None:
+        if len(option) != outputs:
+            raise UsageError(
+                f"model {show(name)} has {outputs} outputs, label_names has {len(option)}: {', '.join(option)}"
+            )
+        return tuple(option)
+    names = tuple(str(config.id2label[output]) for output in range(outputs))
+    if any(_PLACEHOLDER.fullmatch(label) for label in names):
+        raise UsageError(
+            f"model {show(name)} does not say what its outputs {', '.join(names)} mean; name them in this order "
+            "with --label-names (Python: label_names=)"
+        )
+    return names
+
+
+def _longest_pair(module: Any, tokenizer: Any, name: str) -> int:
+    """The longest input in tokens: the least of what configuration, tokenizer and position table say.
+
+    RoBERTa and its kin count positions from behind the padding index: 514 rows of the table hold 512 tokens.
+    """
+    longest = min(max_positions(module.config, tokenizer, name), int(tokenizer.model_max_length))
+    for place, table in module.named_modules():
+        padding = getattr(table, "padding_idx", None)
+        if place.endswith("position_embeddings") and padding is not None:
+            longest = min(longest, table.num_embeddings - padding - 1)
+    return longest
