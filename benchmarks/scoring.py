@@ -100,6 +100,7 @@ def bits_free(model: CausalModel, pairs: TokenPairs) -> np.ndarray:
     package = "benchwright.eval.models"
     with (
         patch(f"{package}._plan.LENGTH_MULTIPLE", 1),
+        patch(f"{package}._plan.SMALLEST_BATCH", 1),
         patch(f"{package}._forward.SMALLEST_BATCH", 1),
         patch(f"{package}._forward.log_sum_exp", lambda logits: torch.logsumexp(logits, dim=-1).double()),
     ):

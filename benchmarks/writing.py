@@ -28,7 +28,7 @@ from datasets import ClassLabel, List, Value
 from benchwright.builders.base import ConfigSpec
 from benchwright.builders.release import ReleaseWriter, SourceRows
 from benchwright.features import SCORES, family
-from benchwright.splitting.base import Scores, Sizes, SplitRows, splitters
+from benchwright.splitting.base import Assignment, Scores, Sizes, SplitRows, splitters
 from benchwright.tasks import NLI
 
 PUBLISHED_ROWS = 569_018
@@ -147,31 +147,41 @@ class Clock:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
-def write_release(folder: Path, source: pa.Table, scores: dict[str, pa.Table], clock: Clock) -> None:
-    """All configs as a release; splitting and writing are timed apart."""
-    split_rows = SplitRows(
+def place(source: pa.Table, scores: dict[str, pa.Table]) -> list[tuple[ConfigSpec, Assignment]]:
+    """The assignment of every default config."""
+    rows = SplitRows(
         uids=source.column("uid").combine_chunks(),
         source_index=source.column("source_index").to_numpy(),
         lengths=source.column("length").to_numpy(),
         labels=source.column("label").to_numpy(),
         label_names=tuple(LABELS),
     )
+    values = {
+        name: Scores(table.column("log_likelihood").to_numpy(), table.column("lm_num_tokens").to_numpy())
+        for name, table in scores.items()
+    }
+    specs = default_configs(source.num_rows)
+    return [
+        (spec, splitters.get(spec.splitter)(**spec.parameters).split(rows, values.get(spec.scores or "")))
+        for spec in specs
+    ]
+
+
+def write_release(
+    folder: Path, source: pa.Table, scores: dict[str, pa.Table], placed: list[tuple[ConfigSpec, Assignment]]
+) -> None:
+    """All configs and score tables as a release."""
     with ReleaseWriter(folder, "0" * 64) as writer:
-        with clock.part("writing"):
-            rows = SourceRows(source, FEATURES)
-            configs = {"scores": writer.write_scores(scores, "Scores.")}
-        for spec in default_configs(source.num_rows):
-            table = scores[spec.scores] if spec.scores else None
-            with clock.part("splitting"):
-                values = table and Scores(
-                    table.column("log_likelihood").to_numpy(), table.column("lm_num_tokens").to_numpy()
-                )
-                assignment = splitters.get(spec.splitter)(**spec.parameters).split(split_rows, values)
-            with clock.part("writing"):
-                pending = writer.start_config(spec, rows, assignment, task=NLI, scores=table)
-                configs[spec.name] = pending.entry()
-        with clock.part("writing"):
-            writer.finish(manifest(configs, source.num_rows))
+        rows = SourceRows(source, FEATURES)
+        pending = {
+            spec.name: writer.start_config(
+                spec, rows, assignment, task=NLI, scores=scores[spec.scores] if spec.scores else None
+            )
+            for spec, assignment in placed
+        }
+        configs = {"scores": writer.write_scores(scores, "Scores.")}
+        configs.update({name: config.entry() for name, config in pending.items()})
+        writer.finish(manifest(configs, source.num_rows))
 
 
 def write_plainly(release: Path, folder: Path, clock: Clock) -> int:
@@ -201,7 +211,10 @@ def main() -> int:
     scores = {"lm_prompt": score_table(rng, source), "lm_kfold": score_table(rng, source)}
     before, clock = peak_memory(), Clock()
     with tempfile.TemporaryDirectory() as scratch:
-        write_release(Path(scratch) / "release", source, scores, clock)
+        with clock.part("splitting"):
+            placed = place(source, scores)
+        with clock.part("writing"):
+            write_release(Path(scratch) / "release", source, scores, placed)
         peak = peak_memory()
         files = write_plainly(Path(scratch) / "release", Path(scratch) / "plain", clock)
     ratio = clock.seconds["writing"] / clock.seconds["plain"]

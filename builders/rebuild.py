@@ -33,7 +33,7 @@ def rebuild(
     scratch = Path(tempfile.mkdtemp(prefix="benchwright-rebuild-")) if out is None else None
     try:
         new = build(
-            _builder(manifest),
+            builder_of(manifest),
             source=source,
             out=scratch / old.path.resolve().name if scratch is not None else Path(str(out)),
             configs=list(old.placed_configs),
@@ -55,7 +55,8 @@ def rebuild(
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _builder(manifest: dict[str, Any]) -> Builder:
+def builder_of(manifest: dict[str, Any]) -> Builder:
+    """The builder that made a release, with its choices. Raises UsageError if it is not installed."""
     dataset = manifest["dataset"]
     if dataset["published"]:
         return builders.get(dataset["builder"])()

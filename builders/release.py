@@ -180,8 +180,10 @@ class ReleaseWriter:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
-        self._staging.__exit__(*exception)
+        try:
+            self._pool.shutdown(cancel_futures=True)
+        finally:
+            self._staging.__exit__(*exception)
 
     @property
     def folder(self) -> Path:

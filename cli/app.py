@@ -187,7 +187,7 @@ def build(
         recipe=parse_recipe(recipe),
         keep_models=keep_models,
         device=device,
-        start_token=start_token,
+        start_token=_token(start_token),
         on_bad_row=on_bad_row.value,
         cache=cache,
         overwrite=overwrite,
@@ -255,7 +255,7 @@ def split(
         seed=seed,
         recipe=parse_recipe(recipe),
         device=device,
-        start_token=start_token,
+        start_token=_token(start_token),
         on_bad_row=on_bad_row.value,
         cache=cache,
         overwrite=overwrite,
@@ -281,6 +281,29 @@ def rebuild(
 
     differences = function(release, source=source, out=out, overwrite=overwrite, progress=show)
     return print_differences(differences, "rebuilt: every split has the same rows and scores", as_json)
+
+
+@app.command()
+def rescore(
+    release: Release,
+    source: Annotated[str, typer.Option(help="Where the sources are; as for `build`.")],
+    lm: Annotated[
+        str | None, typer.Option(help="Where the model is, if not where the manifest says.")
+    ] = None,
+    device: Device = "auto",
+    keep_models: Annotated[bool, typer.Option(help="Keep the fine-tuned fold models in the cache.")] = False,
+    cache: Cache = None,
+    as_json: Json = False,
+) -> int:
+    """Score the rows again: largest difference, changed ranks, rows that would change sides, margins."""
+    from ..builders.rescore import rescore as function
+    from ..progress import show
+    from .output import print_rescored
+
+    reports = function(
+        release, source=source, lm=lm, device=device, keep_models=keep_models, cache=cache, progress=show
+    )
+    return print_rescored(reports, as_json)
 
 
 @app.command()
@@ -422,6 +445,11 @@ def parse_recipe(entries: list[str] | None) -> dict[str, Any]:
             except ValueError:
                 recipe[field] = value
     return recipe
+
+
+def _token(text: str | None) -> str | int | None:
+    """A token as text, or its id where only digits are given."""
+    return int(text) if text is not None and text.isdecimal() else text
 
 
 def _names(text: str | None) -> list[str] | None:

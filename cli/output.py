@@ -11,6 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from ..builders.audit import AuditReport, Finding
+    from ..builders.rescore import RescoredTable
     from ..builders.verify import Difference
     from ..eval import Result
     from ..release import ReleaseFolder
@@ -77,6 +78,27 @@ def print_differences(differences: Sequence[Difference], fine: str, as_json: boo
     for difference in [] if as_json else differences:
         typer.echo(str(difference))
     return 1 if differences else 0
+
+
+SCORE_TOLERANCE = 1e-3
+"""Nats by which scores may differ between kinds of machines."""
+
+
+def print_rescored(reports: Sequence[RescoredTable], as_json: bool) -> int:
+    """Exit code 1 if scores differ by more than the tolerance or a row would change sides."""
+    if as_json:
+        print_json([asdict(report) for report in reports])
+    for report in [] if as_json else reports:
+        same = "" if report.same_identity else "; model, prompt or algorithm differ from the published ones"
+        largest = f"largest difference {report.largest_difference:.2g} nats ({report.largest_at})"
+        ranks = f"{report.changed_ranks} ranks changed"
+        typer.echo(f"{report.table}: {report.compared} scores compared, {largest}, {ranks}{same}")
+        for effect in report.configs:
+            margin = f"margin {effect.margin:.2g} nats"
+            typer.echo(f"  {effect.config}: {effect.flipped} rows would change sides, {margin}")
+            for uid in effect.uids:
+                typer.echo(f"    {uid}")
+    return 0 if all(report.within(SCORE_TOLERANCE) for report in reports) else 1
 
 
 def print_audit(report: AuditReport, as_json: bool) -> int:

@@ -1,7 +1,7 @@
 """benchwright: challenge datasets from source corpora, evaluated and ready for the Hugging Face Hub.
 
-The Python API is what the command line calls: `build`, `split`, `rebuild`, `verify`, `audit`, `evaluate`,
-`write_card`, `demo`. Everything is imported at first use.
+The Python API is what the command line calls: `build`, `split`, `rebuild`, `rescore`, `verify`, `audit`,
+`evaluate`, `write_card`, `demo`. Everything is imported at first use.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ _API = {
     "demo": "benchwright.builders.demo:demo",
     "evaluate": "benchwright.eval:evaluate",
     "rebuild": "benchwright.builders.rebuild:rebuild",
+    "rescore": "benchwright.builders.rescore:rescore",
     "split": "benchwright.builders.build:split",
     "verify": "benchwright.builders.verify:verify",
     "write_card": "benchwright.cards:write_card",

@@ -272,12 +272,12 @@ def _load_model(
         raise UsageError(
             f"{' and '.join(needing.values())} need models of different kinds; run them one by one"
         )
-    if label_names is not None and (CLASSIFIER not in needing or not isinstance(model, str)):
+    if label_names is not None and ("classifier" not in needing or not isinstance(model, str)):
         raise UsageError(f"label_names are for baseline {CLASSIFIER} with a model that is loaded by name")
     if not isinstance(model, str):
         return model
     from .models import load_causal, load_classifier
 
-    if CLASSIFIER in needing:
+    if "classifier" in needing:
         return load_classifier(model, revision=revision, label_names=label_names)
     return load_causal(model, revision=revision)

@@ -145,12 +145,13 @@ def write_release(
     scores = score_table(source)
     with ReleaseWriter(target, plan, overwrite) as writer:
         rows = SourceRows(source, FEATURES)
-        configs = {
-            spec.name: writer.write_config(
+        pending = {
+            spec.name: writer.start_config(
                 spec, rows, split(spec, source, scores), task=NLI, scores=scores if spec.scores else None
             )
             for spec in specs or SPECS
         }
+        configs = {name: config.entry() for name, config in pending.items()}
         schemas = pa.table({"db_id": ["shop", "zoo"], "table_names": [["goods"], ["animals", "cages"]]})
         configs["schemas"] = writer.write_table("schemas", schemas, SCHEMAS, "Tables of each database.")
         configs["scores"] = writer.write_scores({"lm_prompt": scores.take(rows.order)}, "Scores.")

@@ -13,6 +13,7 @@ from scores_helpers import tiny_gpt2
 
 from benchwright.builders.build import build, split
 from benchwright.builders.rebuild import rebuild
+from benchwright.builders.rescore import rescore
 from benchwright.builders.scoring import model_slug, plan_tables
 from benchwright.builders.verify import verify
 from benchwright.errors import SourceError, UsageError
@@ -157,6 +158,28 @@ def test_a_rebuild_from_other_sources_names_what_differs(spider, tmp_path):
     differences = rebuild(spider.path, source=source)
     assert differences
     assert any("spider:dev:" in str(difference) for difference in differences)
+
+
+def test_rescoring_on_one_machine_gives_the_same_bits_and_flips_no_row(spider, model, tmp_path):
+    for report in rescore(spider.path, source="sample", lm=model, cache=tmp_path / "other-cache"):
+        assert report.same_identity
+        assert (report.compared, report.largest_difference, report.changed_ranks) == (203, 0.0, 0)
+        assert {effect.flipped for effect in report.configs} == {0}
+        assert all(effect.margin >= 0 for effect in report.configs)
+
+
+def test_rescoring_with_another_model_says_what_would_change(spider, tmp_path):
+    other = str(tiny_gpt2(tmp_path / "other", positions=1024, seed=5))
+    reports = {r.table: r for r in rescore(spider.path, source="sample", lm=other, cache=tmp_path / "cache")}
+    report = reports["lm_prompt"]
+    assert not report.same_identity
+    assert not report.within(1e-3)
+    assert report.largest_difference > 1
+    effects = {effect.config: effect for effect in report.configs}
+    assert set(effects) == {"ll_split_pt", "ll_split_pt_len", "ll_split_pt_len_reverse"}
+    # Sizes are exact, so that for every row that leaves train another one enters it.
+    assert effects["ll_split_pt"].flipped > 0
+    assert effects["ll_split_pt"].flipped % 2 == 0
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "random"])

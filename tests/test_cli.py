@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.builders import audit, build, demo, rebuild, verify
+from benchwright.builders import audit, build, demo, rebuild, rescore, verify
 from benchwright.cli import app, main
 from benchwright.eval import evaluate
 
@@ -20,6 +20,7 @@ PAIRS = [
     (app.build, build.build),
     (app.split, build.split),
     (app.rebuild, rebuild.rebuild),
+    (app.rescore, rescore.rescore),
     (app.verify, verify.verify),
     (app.audit, audit.audit),
     (app.evaluate, evaluate),

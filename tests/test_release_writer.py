@@ -266,3 +266,15 @@ def test_published_scores_give_the_same_bytes_as_new_ones(
     monkeypatch.setattr(helpers, "score_table", lambda source: published)
     again = helpers.write_release(tmp_path / "again")
     assert helpers.fingerprint(again.path) == helpers.fingerprint(written)
+
+
+def test_configs_written_one_by_one_are_those_written_together(written: Path, tmp_path: Path) -> None:
+    together = json.loads((written / "manifest.json").read_text())["configs"]
+    source = helpers.source_table()
+    scores = helpers.score_table(source)
+    with ReleaseWriter(tmp_path / "made", helpers.PLAN) as writer:
+        rows = SourceRows(source, helpers.FEATURES)
+        for spec in reversed(helpers.SPECS):
+            assignment = helpers.split(spec, source, scores)
+            read = scores if spec.scores else None
+            assert writer.write_config(spec, rows, assignment, task=NLI, scores=read) == together[spec.name]

@@ -99,12 +99,13 @@ class Classifier(Baseline):
 
     def run(self, data: EvaluationData, seed: int, progress: Progress) -> Predictions:
         """Warns if pairs were truncated. Raises UsageError where labels cannot be matched by name."""
-        assert data.task.labels is not None
+        task_labels = data.task.labels
+        assert task_labels is not None
         model, labels, rows = _model(data), _aligned(data), data.evaluation
         first, second = (rows.inputs[name] for name in data.task.inputs)
         answers = model.classify(first, second, progress=progress)
         # In the task's order, so that a model with permuted outputs answers alike where logits are equal.
-        order = sorted(range(len(labels)), key=lambda output: data.task.labels.index(labels[output]))
+        order = sorted(range(len(labels)), key=lambda output: task_labels.index(labels[output]))
         best = answers.logits[:, order].argmax(axis=1)
         truncated = [uid for uid, cut in zip(rows.uids, answers.truncated, strict=True) if cut]
         if truncated:

@@ -3,8 +3,7 @@
 What decides the last bits of a score is the shape of the computation. Measured with float32 on CPUs: the
 hidden states of a sequence are the same bits in any batch and under any number of threads as long as
 
-- its own shape does not change: only sequences of one length run together, and what is added to a row
-  (one token, to make its length even) depends on the row alone;
+- its own shape does not change: a row is padded to a length that the plan fixes for it;
 - lengths are even: torch gives each thread a slice of one buffer for attention, an odd length puts the
   second slice off the alignment of the first, and another kernel takes over;
 - a batch holds at least a dozen tokens for two threads, below which other matrix kernels are chosen: small
@@ -35,7 +34,9 @@ CHUNK_TOKENS = 16_384
 CHUNK_PREFIX_TOKENS = 4_096
 SMALLEST_BATCH = 64
 LENGTH_MULTIPLE = 2
-SLOT_MULTIPLE = 16
+SLOT_MULTIPLE = 32
+BATCH_COST = 48
+"""Cost of one more batch, in tokens: reading the weights, and the work that does not grow with its size."""
 
 
 @dataclass(frozen=True)
@@ -115,34 +116,55 @@ class ScoringPlan:
         return int(self.sequences.lengths[member.sequence]) - 1 - shared
 
     def prefix_batches(self, chunk: Chunk) -> list[Batch]:
-        """Prefixes of a chunk, those of one (padded) length together."""
-        by_length: dict[int, list[int]] = defaultdict(list)
-        for index, (_, length) in enumerate(chunk.prefixes):
-            by_length[_padded(length)].append(index)
-        return [batch for length in sorted(by_length) for batch in self._cut(by_length[length], length, 0)]
+        """Prefixes of a chunk, those of like length together."""
+        return list(self._cut(np.array([length for _, length in chunk.prefixes], dtype=np.int64), 0))
 
     def member_batches(self, chunk: Chunk) -> list[Batch]:
-        """Members of a chunk that have new tokens, those of one shape together."""
-        by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for index, member in enumerate(chunk.members):
-            length = _padded(self.new_tokens(chunk, member))
-            slots = 0 if member.group is None else prefix_slots(chunk.prefixes[member.group][1])
-            if length:
-                by_shape[slots, length].append(index)
+        """Members of a chunk that have new tokens, those of like shape together."""
+        new = np.array([self.new_tokens(chunk, member) for member in chunk.members])
+        slots = np.array(
+            [
+                0 if member.group is None else prefix_slots(chunk.prefixes[member.group][1])
+                for member in chunk.members
+            ]
+        )
         return [
             batch
-            for slots, length in sorted(by_shape)
-            for batch in self._cut(by_shape[slots, length], length, slots)
+            for size in np.unique(slots[new > 0]).tolist()
+            for batch in self._cut(np.where(slots == size, new, 0), size)
         ]
 
-    def _cut(self, rows: list[int], length: int, slots: int) -> Iterator[Batch]:
-        size = max(1, self.token_budget // length)
-        for start in range(0, len(rows), size):
-            yield Batch(tuple(rows[start : start + size]), length, slots)
+    def _cut(self, lengths: np.ndarray, slots: int) -> Iterator[Batch]:
+        """Batches of the rows whose length is not 0."""
+        for shortest, longest in length_classes(lengths[lengths > 0]):
+            rows = np.flatnonzero((lengths >= shortest) & (lengths <= longest)).tolist()
+            padded = -(-longest // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
+            size = max(1, self.token_budget // padded)
+            for start in range(0, len(rows), size):
+                yield Batch(tuple(rows[start : start + size]), padded, slots)
 
 
-def _padded(length: int) -> int:
-    return -(-length // LENGTH_MULTIPLE) * LENGTH_MULTIPLE
+def length_classes(lengths: np.ndarray) -> list[tuple[int, int]]:
+    """Ranges of lengths, (shortest, longest), whose rows are padded to one length; of least total cost.
+
+    A class costs the tokens of its rows after padding, at least `SMALLEST_BATCH`, and `BATCH_COST`. Many rows
+    thus get classes of one length, without padding, and few rows share one. Depends on the lengths alone.
+    """
+    values, counts = np.unique(-(-lengths // LENGTH_MULTIPLE) * LENGTH_MULTIPLE, return_counts=True)
+    before = np.concatenate([[0], np.cumsum(counts)])
+    best = np.zeros(len(values) + 1)
+    first = np.zeros(len(values), dtype=np.int64)
+    for last, longest in enumerate(values.tolist()):
+        rows = before[last + 1] - before[: last + 1]
+        costs = best[: last + 1] + np.maximum(rows * longest, SMALLEST_BATCH) + BATCH_COST
+        first[last] = int(costs.argmin())
+        best[last + 1] = costs[first[last]]
+    classes, last = [], len(values) - 1
+    while last >= 0:
+        shortest = int(values[first[last]]) - LENGTH_MULTIPLE + 1
+        classes.append((shortest, int(values[last])))
+        last = int(first[last]) - 1
+    return classes[::-1]
 
 
 def prefix_slots(length: int) -> int:

@@ -79,6 +79,9 @@ def load_pretrained(
             )
     except (OSError, ValueError, ImportError, KeyError, SafetensorError) as error:
         raise UsageError(_explain(kind, asked, error)) from None
+    except RuntimeError:
+        # what transformers raises where a weight has another shape
+        raise UsageError(f"the weights of model {show(asked)} do not fit its configuration") from None
     missing = sorted(report["missing_keys"])
     if missing:
         raise UsageError(f"model {show(asked)} is no whole {kind.title}: it has no weights for {missing[0]}")

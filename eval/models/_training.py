@@ -60,8 +60,9 @@ def train(
 
     `targets` holds the number of loss targets of each row (int, shape (rows,)): the loss of a batch is the
     mean over its targets, whatever the size of the micro-batches. Evaluates every `eval_every` steps and
-    at the end, stops after `patience` evaluations without improvement. `seed` fixes order and dropout; torch's
-    global generator is left as found. On the CPU the same seed and number of threads give the same weights.
+    at the end, stops after `patience` evaluations without improvement. `seed` fixes order and dropout;
+    torch's global generator is left as found. On the CPU the same seed and number of threads give the same
+    weights.
     Raises UsageError where nothing can be trained or no evaluation gives a finite value.
     """
     trainable = [weights for weights in module.parameters() if weights.requires_grad]

@@ -234,4 +234,5 @@ def apply_head(module: Any, states: torch.Tensor) -> torch.Tensor:
     cap = getattr(config, "final_logit_softcapping", None)
     if cap:
         logits = torch.tanh(logits / cap) * cap
-    return logits * getattr(config, "logit_scale", 1.0) / getattr(config, "logits_scaling", 1.0)
+    scale = getattr(config, "logit_scale", 1.0) / getattr(config, "logits_scaling", 1.0)
+    return logits if scale == 1.0 else logits * scale

@@ -192,14 +192,14 @@ def _label_names(config: Any, option: Sequence[str] | None, name: str) -> tuple[
     if option is not None:
         if len(option) != outputs:
             raise UsageError(
-                f"model {show(name)} has {outputs} outputs, label_names has {len(option)}: {', '.join(option)}"
+                f"model {show(name)} has {outputs} outputs, got {len(option)} names: {', '.join(option)}"
             )
         return tuple(option)
     names = tuple(str(config.id2label[output]) for output in range(outputs))
     if any(_PLACEHOLDER.fullmatch(label) for label in names):
         raise UsageError(
-            f"model {show(name)} does not say what its outputs {', '.join(names)} mean; name them in this order "
-            "with --label-names (Python: label_names=)"
+            f"model {show(name)} does not say what its outputs {', '.join(names)} mean; name them in this "
+            "order with --label-names (Python: label_names=)"
         )
     return names
 
