@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from .. import __version__
 from ..cache import cache_folder
 from ..cards import write_card
 from ..errors import UsageError
+from ..eval import refresh_index
 from ..faults import FaultLog, Policy
 from ..hashing import canonical_json, sha256_text
 from ..progress import Stage, no_progress
@@ -191,22 +193,7 @@ def assemble(
     key = sha256_text(canonical_json([facts, [asdict(spec) for spec in specs]]))
     with ReleaseWriter(out, key, overwrite) as writer:
         rows = SourceRows(data.table, builder.features)
-        split_rows = builder.split_rows(data)
-        audited = auditing.AuditRows.from_table(rows.table, builder.task)
-        findings = auditing.audit_corpus(audited, builder.published)
-        entries: dict[str, Any] = {}
-        default = next((spec.name for spec in specs if spec.default), specs[0].name)
-        for spec in specs:
-            splitter = splitters.get(spec.splitter)(**spec.parameters)
-            table = None if spec.scores is None else tables[spec.scores]
-            assignment = splitter.split(split_rows, table and table.scores())
-            entry = writer.write_config(
-                spec, rows, assignment, task=builder.task, scores=table and table.table
-            )
-            entries[spec.name] = {**entry, "default": spec.name == default}
-            findings += auditing.audit_config(
-                spec.name, audited, assignment.side[rows.order].astype(np.int8), builder.published
-            )
+        entries, findings = _write_configs(writer, builder, data, rows, specs, tables)
         for name, (side_table, features) in data.extras.items():
             summary = f"The {name} that rows of the other configs refer to."
             entries[name] = writer.write_table(name, side_table, features, summary)
@@ -215,14 +202,60 @@ def assemble(
             summary = "One log-likelihood per row, so that anyone can split again without running a model."
             entries["scores"] = writer.write_scores(ordered, summary)
             findings += auditing.unscored_findings(ordered.items())
-        findings = auditing.sort_findings(findings)
-        manifest = {**facts, "configs": entries, "audit": auditing.report(findings)}
-        card = Path(out) / "README.md"
-        if card.is_file():
-            # Sections written by hand outlive the rows: the new card takes them from the one it replaces.
-            writer.write_text(card.name, card.read_text(encoding="utf-8"))
-        write_card(writer.view(manifest), name=Path(out).resolve().name)
+        audit = auditing.report(auditing.sort_findings(findings))
+        manifest = {**facts, "configs": entries, "audit": audit}
+        _describe(writer, manifest, Path(out))
         return writer.finish(manifest)
+
+
+def _write_configs(
+    writer: ReleaseWriter,
+    builder: Builder,
+    data: SourceData,
+    rows: SourceRows,
+    specs: Sequence[ConfigSpec],
+    tables: Mapping[str, ScoreTable],
+) -> tuple[dict[str, Any], list[auditing.Finding]]:
+    """Split, audit and write every config; manifest entries by name, and what the audit found."""
+    split_rows = builder.split_rows(data)
+    audited = auditing.AuditRows.from_table(rows.table, builder.task)
+    findings = auditing.audit_corpus(audited, builder.published)
+    default = next((spec.name for spec in specs if spec.default), specs[0].name)
+    pending = {}
+    for spec in specs:
+        splitter = splitters.get(spec.splitter)(**spec.parameters)
+        table = None if spec.scores is None else tables[spec.scores]
+        assignment = splitter.split(split_rows, table and table.scores())
+        # Written in threads, while the next config is split.
+        pending[spec.name] = writer.start_config(
+            replace(spec, default=spec.name == default),
+            rows,
+            assignment,
+            task=builder.task,
+            scores=table and table.table,
+        )
+        findings += auditing.audit_config(
+            spec.name, audited, assignment.side[rows.order].astype(np.int8), builder.published
+        )
+    return {name: config.entry() for name, config in pending.items()}, findings
+
+
+def _describe(writer: ReleaseWriter, manifest: dict[str, Any], target: Path) -> None:
+    """Write the card. What people added to a release that is replaced outlives its rows.
+
+    Sections written by hand come back in the new card; results come back too, marked stale where the rows
+    that they were measured on have changed.
+    """
+    card, results = target / "README.md", target / "results"
+    if card.is_file():
+        writer.write_text(card.name, card.read_text(encoding="utf-8"))
+    view = writer.view(manifest)
+    if results.is_dir():
+        with writer.adding(results.name):
+            shutil.copytree(results, writer.folder / results.name, dirs_exist_ok=True)
+            refresh_index(view)
+    with writer.adding(card.name):
+        write_card(view, name=target.resolve().name)
 
 
 def choose_configs(

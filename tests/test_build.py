@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from benchwright.builders.rescore import rescore
 from benchwright.builders.scoring import model_slug, plan_tables
 from benchwright.builders.verify import verify
 from benchwright.errors import SourceError, UsageError
+from benchwright.eval import evaluate
 from benchwright.release import ReleaseFolder
 
 RECIPE = {"max_steps": 2, "batch_size": 8, "eval_every": 1}
@@ -278,6 +280,32 @@ def test_a_users_table_is_split_without_leaks(model, tmp_path):
     for config in release.placed_configs:
         sides = [set(release.table(config, s).column("body").to_pylist()) for s in release.splits(config)]
         assert sum(map(len, sides)) == 60
+
+
+def test_results_and_hand_written_sections_outlive_an_overwrite(tmp_path):
+    out = tmp_path / "boolq-splits"
+    build("boolq", source="sample", out=out, configs=["random", "length"])
+    evaluate(out, baselines=["majority"])
+    card = out / "README.md"
+    begin = "<!-- user:begin notes -->"
+    card.write_text(
+        card.read_text(encoding="utf-8").replace(begin, f"{begin}\nKept by hand."), encoding="utf-8"
+    )
+    build(
+        "boolq",
+        source="sample",
+        out=out,
+        configs=["random", "length"],
+        validation=20,
+        test=20,
+        overwrite=True,
+    )
+    assert "Kept by hand." in card.read_text(encoding="utf-8")
+    index = json.loads((out / "results" / "index.json").read_text(encoding="utf-8"))
+    assert sorted(entry["stale"] for entry in index["results"]) == [
+        "the rows of length/train have changed", "the rows of random/train have changed",
+    ]  # fmt: skip
+    assert verify(out) == []
 
 
 def test_a_failed_build_leaves_nothing_behind(model, tmp_path):

@@ -286,6 +286,7 @@ def test_texts_with_braces_are_no_placeholders(tmp_path: Path) -> None:
 
 def test_registry_holds_every_baseline_under_its_own_name() -> None:
     assert list(baselines) == [
+        "classifier",
         "human",
         "linear_full_input",
         "linear_partial_input",

@@ -199,13 +199,18 @@ def test_models_and_options_that_do_not_fit(tmp_path: Path, nli: ReleaseFolder, 
         assert message in str(caught.value)
 
 
-def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A toy release has nothing to make a card of.
+    monkeypatch.setattr("benchwright.cards.write_card", lambda release: None)
     release = write_release(tmp_path / "r", {"random": {"test": nli_rows(0, 12)}})
     folder = tiny_classifiers.save(tmp_path / "tiny", None)
     command = ["eval", str(release.path), "--baseline", "classifier", "--model", str(folder)]
     assert main(command) == 2
     assert "name them in this order with --label-names" in capsys.readouterr().err
-    # The toy release has no card data; a card needs them, the results do not.
-    main([*command, "--label-names", ",".join(NAMES)])
+    assert main([*command, "--label-names", "contradiction, neutral, entailment", "--json"]) == 0
+    (printed,) = json.loads(capsys.readouterr().out)
     (result,) = load_results(release)
-    assert result.settings["labels"] == {name: name for name in NAMES}
+    assert printed == result.to_json()
+    assert result.settings["model"]["label_names"] == list(NAMES[::-1])

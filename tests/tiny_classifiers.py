@@ -54,7 +54,8 @@ def save(
 ) -> Path:
     """A two-layer classifier whose output `i` is the row `outputs[i]` of one and the same random head.
 
-    `label_names` name the outputs in the order of that head; they are permuted with them. None leaves the
+    Weights are large and the seed is one with which every output wins for some texts. `label_names` name the
+    outputs in the order of that head; they are permuted with them. None leaves the
     configuration's own `LABEL_0`, `LABEL_1`, ...
     """
     tokens = tokenizer(padding=padding)
@@ -62,12 +63,12 @@ def save(
     labels = {"id2label": names, "label2id": {name: i for i, name in names.items()}} if names else {}
     settings = {**SHAPE, "vocab_size": len(tokens), "max_position_embeddings": positions}
     with torch.random.fork_rng():
-        torch.manual_seed(0)
+        torch.manual_seed(2)
         module = _module(family, settings | {"num_labels": len(outputs)} | labels)
         with torch.no_grad():
             for name, weights in module.named_parameters():
                 if weights.ndim > 1 and not name.startswith("classifier"):
-                    weights.normal_(0.0, 1.0 if "word_embeddings" in name else 0.3)
+                    weights.normal_(0.0, 1.0)
             head = module.classifier if family == "bert" else module.classifier.out_proj
             weights, bias = torch.randn(3, SHAPE["hidden_size"]), torch.randn(3) / 10
             head.weight.copy_(weights[list(outputs)])

@@ -67,6 +67,13 @@ class TokenPairs(Sequence[TokenPair]):
         """Context and continuation of one pair, int32."""
         return self.ids[self.offsets[index] : self.offsets[index + 1]]
 
+    def take(self, indices: np.ndarray) -> TokenPairs:
+        """The pairs at `indices`, in that order."""
+        blocks = [self.sequence(index) for index in indices.tolist()]
+        offsets = np.concatenate([[0], np.cumsum(self.lengths[indices])])
+        ids = np.concatenate(blocks) if blocks else self.ids[:0]
+        return TokenPairs(ids, offsets, self.context_lengths[indices])
+
     def __len__(self) -> int:
         return len(self.context_lengths)
 

@@ -43,11 +43,32 @@ def common_prefix_lengths(sequences: TokenPairs) -> np.ndarray:
 
 
 def group_by_prefix(sequences: TokenPairs) -> list[PrefixGroup]:
-    """The one-level grouping of least cost, for distinct sequences in lexicographic order.
+    """Group distinct sequences in lexicographic order so that few tokens run.
 
     Cost is the number of tokens that run: a group costs its prefix once, every member's remainder, and
-    `REUSE_COST` a member. The candidates are the nodes of the tree of common prefixes, visited from the
-    leaves up; a node becomes one group where that is cheaper than what its children came to.
+    `REUSE_COST` a member. The tree of common prefixes is cut where that costs least (`_cut_prefix_tree`);
+    sequences that stay alone are then grouped among themselves, until nothing more is gained.
+    """
+    groups: list[PrefixGroup] = []
+    alone = np.arange(len(sequences))
+    while len(alone):
+        found = _cut_prefix_tree(sequences.take(alone))
+        shared = [group for group in found if group.length]
+        groups.extend(
+            PrefixGroup(group.length, tuple(alone[list(group.members)].tolist())) for group in shared
+        )
+        rest = np.array([group.members[0] for group in found if not group.length], dtype=np.int64)
+        alone = alone[rest]
+        if not shared:
+            groups.extend(PrefixGroup(0, (index,)) for index in alone.tolist())
+            break
+    return sorted(groups, key=lambda group: group.members)
+
+
+def _cut_prefix_tree(sequences: TokenPairs) -> list[PrefixGroup]:
+    """Whole subtrees of the tree of common prefixes as groups, chosen from the leaves up.
+
+    A subtree becomes one group where that is cheaper than what its children came to.
     """
     count = len(sequences)
     if not count:

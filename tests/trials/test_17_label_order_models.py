@@ -1,8 +1,8 @@
 """Trial 17, the models' half: outputs go by name, whatever order a model numbers them in.
 
-MNLI models number contradiction first, others entailment first. Reading numbers instead of `id2label` gives 7 %
-where names give 84 % (transformers #12822, TextAttack #684), and a published "negative correlation on the
-majority of phenomena" (Curriculum, 2204.06283) is such an inversion.
+Some NLI models number contradiction first, others entailment first. Reading numbers instead of `id2label`
+gives 7 % where names give 84 % (transformers #12822, TextAttack #684); published negative correlations of
+models with a benchmark (Curriculum, 2204.06283) are such an inversion.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _texts() -> list[tuple[str, str]]:
     return [
         (f"a {first} near the {second}", f"the {second} is a {first}")
         for first, second in itertools.permutations(WORDS, 2)
-    ][::4]
+    ][::4][:30]
 
 
 @pytest.fixture(scope="module")
