@@ -225,14 +225,14 @@ def _write_configs(
     for spec in specs:
         splitter = splitters.get(spec.splitter)(**spec.parameters)
         table = None if spec.scores is None else tables[spec.scores]
-        assignment = splitter.split(split_rows, table and table.scores())
+        assignment = splitter.split(split_rows, None if table is None else table.scores())
         # Written in threads, while the next config is split.
         pending[spec.name] = writer.start_config(
             replace(spec, default=spec.name == default),
             rows,
             assignment,
             task=builder.task,
-            scores=table and table.table,
+            scores=None if table is None else table.table,
         )
         findings += auditing.audit_config(
             spec.name, audited, assignment.side[rows.order].astype(np.int8), builder.published

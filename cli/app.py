@@ -42,6 +42,13 @@ class BadRows(StrEnum):
     drop = "drop"
 
 
+class Scorer(StrEnum):
+    """A prompted language model, or one fine-tuned on the other folds."""
+
+    prompt = "prompt"
+    kfold = "kfold"
+
+
 def _held_out(text: str | float) -> int | float:
     from ..builders.sizes import parse_size
 
@@ -218,7 +225,7 @@ def split(
     validation: HeldOut = 0.1,
     test: HeldOut = 0.1,
     licence: Annotated[str, typer.Option(help="Hub licence id of the data.")] = "unknown",
-    scorer: Annotated[str, typer.Option(help="prompt, or kfold (fine-tuned).")] = "prompt",
+    scorer: Annotated[Scorer, typer.Option(help=Scorer.__doc__)] = Scorer.prompt,
     lm: Models = ["embedded"],  # noqa: B006
     k: Folds = [3],  # noqa: B006
     criterion: Criterion = "log_likelihood",
@@ -248,7 +255,7 @@ def split(
         validation=validation,
         test=test,
         licence=licence,
-        scorer=scorer,
+        scorer=scorer.value,
         lm=lm,
         k=k,
         criterion=criterion,

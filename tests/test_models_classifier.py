@@ -11,7 +11,7 @@ import pytest
 import tiny_classifiers
 import tiny_models
 import torch
-from transformers import BertConfig, BertForMaskedLM, BertModel
+from transformers import BertConfig, BertForMaskedLM, BertModel, GPT2Config, GPT2ForSequenceClassification
 
 from benchwright.errors import PrerequisiteError, UsageError
 from benchwright.eval.models import SequenceClassifier, load_classifier
@@ -111,6 +111,19 @@ def test_a_shorter_limit_of_the_tokenizer_counts(tmp_path: Path) -> None:
     settings = json.loads((folder / "tokenizer_config.json").read_text())
     (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"model_max_length": 16}))
     assert load_classifier(str(folder)).max_positions == 16
+
+
+def test_a_decoder_whose_configuration_names_no_padding(tmp_path: Path) -> None:
+    tokens = tiny_classifiers.tokenizer()
+    labels = {"id2label": dict(enumerate(NAMES)), "label2id": {name: i for i, name in enumerate(NAMES)}}
+    config = GPT2Config(vocab_size=len(tokens), n_embd=32, n_layer=2, n_head=2, n_positions=64, **labels)
+    assert config.pad_token_id is None
+    GPT2ForSequenceClassification(config).save_pretrained(tmp_path / "gpt2")
+    tokens.model_input_names = ["input_ids", "attention_mask"]
+    tokens.save_pretrained(tmp_path / "gpt2")
+    model = load_classifier(str(tmp_path / "gpt2"), device="cpu")
+    together, apart = model.classify(FIRST, SECOND), model.classify(FIRST, SECOND, batch_size=1)
+    np.testing.assert_allclose(together.logits, apart.logits, atol=1e-5)
 
 
 def test_half_precision_weights_run_in_float32(tmp_path: Path) -> None:

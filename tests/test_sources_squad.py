@@ -166,7 +166,10 @@ def test_an_id_that_is_no_text_is_a_fault(tmp_path: Path) -> None:
     path = _write(tmp_path / "dev.json", _content(_question(0, id=12), {"question": "q", "answers": []}))
     first, second, _ = _message(path).splitlines()
     assert "question 12, row 0, field 'id': wrong type, got 12; give a string" in first
-    assert f"{path}, row 1, field 'id': missing field; the record has question, answers, title" in second
+    assert (
+        f"{path}, row 1, field 'id': missing field; the record has question, answers, context, title"
+        in second
+    )
 
 
 def _without(content: dict[str, Any], *keys: str | int) -> dict[str, Any]:

@@ -33,6 +33,7 @@ QUESTIONS_SCHEMA = pa.schema(
 )
 """The columns of `squad` on the Hub, then the question's 0-based number in the file."""
 
+_OF_QUESTION = ["id", "question", "answers"]
 _LAYOUT = (
     'SQuAD v1.1 is {"data": [{"title", "paragraphs": [{"context", "qas": [{"id", "question", "answers"}]}]}]}'
 )
@@ -102,9 +103,13 @@ def _records(file: InputFile) -> Iterator[Record]:
     for a, article in enumerate(_objects(file, content, "data")):
         for p, paragraph in enumerate(_objects(file, article, "paragraphs", f"data[{a}].")):
             for question in _objects(file, paragraph, "qas", f"data[{a}].paragraphs[{p}]."):
-                fields = {name: question[name] for name in ("id", "question", "answers") if name in question}
-                fields |= {"title": article["title"]} if "title" in article else {}
-                fields |= {"context": paragraph["context"]} if "context" in paragraph else {}
+                fields: dict[str, Any] = {}
+                for holder, names in (
+                    (question, _OF_QUESTION),
+                    (paragraph, ["context"]),
+                    (article, ["title"]),
+                ):
+                    fields |= {name: holder[name] for name in names if name in holder}
                 place = f"{file.shown}, question {show(question['id'])}" if "id" in question else file.shown
                 yield Record(place, row, None, fields)
                 row += 1

@@ -52,4 +52,4 @@ def _bytes(weights: torch.Tensor) -> memoryview:
     import torch
 
     flat = weights.detach().cpu().contiguous().view(-1)
-    return memoryview(flat.view(torch.uint8).numpy())
+    return flat.view(torch.uint8).numpy().data

@@ -173,6 +173,9 @@ def load_classifier(
     names = _label_names(module.config, label_names, name)
     if tokenizer.pad_token_id is None:
         raise UsageError(f"the tokenizer of model {show(name)} has no padding token; set its pad_token")
+    if getattr(module.config, "pad_token_id", None) is None:
+        # decoders find the last token of an input by the padding behind it
+        module.config.pad_token_id = tokenizer.pad_token_id
     module.to(pick_device(device)).eval()
     module.requires_grad_(False)
     return SequenceClassifier(
