@@ -21,7 +21,6 @@ import yaml
 
 from ..atomic import write_text
 from ..errors import SourceError
-from ..hashing import row_digests
 from ..release import SPLITS, ReleaseFolder
 from ..tasks import Task
 
@@ -83,14 +82,16 @@ class AuditRows:
     def from_table(cls, table: pa.Table, task: Task) -> AuditRows:
         """Rows of one corpus or config; `table` has uid, the task's inputs and its target."""
         inputs = table.select(list(task.inputs))
-        exact = _codes(row_digests(inputs))
-        columns = [_normalise(_text(inputs.column(name))) for name in task.inputs]
-        normalised = _codes(row_digests(pa.table(dict(zip(task.inputs, columns, strict=True)))))
-        targets, names = _target_codes(table, task)
+        exact = normalised = np.zeros(table.num_rows, dtype=np.int64)
         empty = {}
         for name in task.inputs:
-            blank = pc.fill_null(pc.equal(pc.utf8_trim_whitespace(_text(inputs.column(name))), ""), True)
-            empty[name] = blank.to_numpy(zero_copy_only=False)
+            # Each distinct text is looked at once: premises and passages stand in several rows.
+            texts, at = _distinct(inputs.column(name))
+            exact = _combine(exact, at)
+            normalised = _combine(normalised, _distinct(_normalise(texts))[1][at])
+            blank = pc.equal(pc.utf8_trim_whitespace(texts), "").to_numpy(zero_copy_only=False)
+            empty[name] = blank[at]
+        targets, names = _target_codes(table, task)
         uids = table.column("uid").combine_chunks()
         return cls(uids, exact, normalised, targets, names, task.labels is not None, empty)
 
@@ -371,10 +372,16 @@ def _pair(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return first * (int(second.max(initial=0)) + 1) + second
 
 
-def _codes(digests: np.ndarray) -> np.ndarray:
-    """Dense codes of row digests; 64 bits leave a chance of 1e-8 for one clash in half a million rows."""
-    keys = np.ascontiguousarray(digests[:, :8]).view(np.uint64).ravel()
-    return np.unique(keys, return_inverse=True)[1].astype(np.int64)
+def _distinct(texts: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, np.ndarray]:
+    """The distinct texts (null reads as nothing) and, for each row, which of them it holds (int64)."""
+    column = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    encoded = pc.fill_null(column.cast(pa.large_string()), "").dictionary_encode()
+    return encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _combine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Dense codes (int64) that are equal where both codes are."""
+    return np.unique(_pair(first, second), return_inverse=True)[1].astype(np.int64)
 
 
 def _target_codes(table: pa.Table, task: Task) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -389,10 +396,6 @@ def _target_codes(table: pa.Table, task: Task) -> tuple[np.ndarray, tuple[str, .
     return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), tuple(
         map(str, encoded.dictionary.to_pylist())
     )
-
-
-def _text(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks().cast(pa.large_string())
 
 
 def _normalise(texts: pa.Array) -> pa.Array:

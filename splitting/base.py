@@ -11,6 +11,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar, final
 
@@ -128,6 +129,15 @@ class SplitRows:
         uids = self.uids.take(pa.array(order))
         return replace(self, uids=uids, source_index=self.source_index[order], atoms=atoms, **arrays)
 
+    def require_usable(self) -> None:
+        """Raise SplitError for arrays that do not fit together; the second time costs nothing."""
+        _ = self._usable
+
+    @cached_property
+    def _usable(self) -> bool:
+        _check_rows(self)
+        return True
+
     def names(self, rows: np.ndarray) -> tuple[str, ...]:
         """The uids at `rows`."""
         return tuple(self.uids.take(pa.array(rows, pa.int64())).to_pylist())
@@ -236,7 +246,7 @@ class Splitter(ABC):
         A result that is no split (a row twice or nowhere, a wrong size, a divided group, an empty side
         that was not asked for) is never returned: that is a SplitError too.
         """
-        _check_rows(rows)
+        rows.require_usable()
         if self.uses_all_rows and self.sizes is not None and self.sizes.total != len(rows):
             raise SplitError(
                 f"sizes {self.sizes.train} + {self.sizes.validation} + {self.sizes.test} add up to "

@@ -155,7 +155,7 @@ def test_a_header_with_a_name_twice_is_refused(tmp_path: Path) -> None:
         ("x.json", b'[{"a": 1},\n {"a" 2}]', "line 2: not valid JSON (Expecting ':' delimiter)"),
         ("x.json", b'"text"', "not a JSON list, got 'text'"),
         ("x.parquet", b"PAR1 but no more", "not a parquet file, or damaged"),
-        ("x.csv", b"a,b\n", "unknown format; give one of jsonl, json, tsv, txt, parquet"),
+        ("x.csv", b"a,b\n", "unknown format; give one of jsonl, ndjson, json, tsv, txt, parquet"),
     ],
 )
 def test_files_that_cannot_be_used_as_a_whole(tmp_path: Path, name: str, data: bytes, message: str) -> None:

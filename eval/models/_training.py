@@ -139,7 +139,7 @@ def _batches(rows: int, size: int, rng: np.random.Generator) -> Iterator[np.ndar
 
 def _step(
     module: torch.nn.Module,
-    trainable: list[torch.Tensor],
+    trainable: list[torch.nn.Parameter],
     optimizer: torch.optim.Optimizer,
     batch: np.ndarray,
     loss_sum: LossSum,

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from ...atomic import recover, replace_folder, write_text
 from ...errors import ReleaseError, SourceError
 from ...features import SCORE_COLUMNS, SCORES
-from ...hashing import canonical_json, columns_hash, content_hash, row_digests, sha256_text
+from ...hashing import canonical_json, columns_hash, sha256_text
 from ...release import ReleaseFolder
 from ...tables import write_parquet
 
@@ -74,7 +74,7 @@ class ScoreTable:
     @property
     def content_hash(self) -> str:
         """Hash of the rows without their scores: uid, content id, length and status, in order."""
-        return content_hash(row_digests(self.table.drop_columns(list(SCORE_COLUMNS))))
+        return columns_hash(self.table.drop_columns(list(SCORE_COLUMNS)))
 
     @property
     def scores_hash(self) -> str:
@@ -112,7 +112,12 @@ class ScoreTable:
             raise SourceError(
                 "uid stands twice in the rows", field="uid", value=repeated, fix="make uids unique"
             )
-        positions = pc.index_in(wanted.cast(pa.string()), value_set=self.table.column("uid").combine_chunks())
+        known = self.table.column("uid").combine_chunks()
+        if isinstance(wanted, pa.Array) and wanted.equals(known):
+            if content_ids is not None:
+                _require_same_inputs(self.table, content_ids)
+            return self
+        positions = pc.index_in(wanted.cast(pa.string()), value_set=known)
         if positions.null_count:
             missing = wanted.filter(positions.is_null())
             raise SourceError(
@@ -123,7 +128,7 @@ class ScoreTable:
             )
         found = self.table.take(positions)
         if content_ids is not None:
-            _require_same_inputs(found, list(pa.array(content_ids, pa.string()).to_pylist()))
+            _require_same_inputs(found, content_ids)
         return ScoreTable(found, self.provenance, self.identity)
 
     def scores(self) -> Scores:
@@ -261,14 +266,18 @@ def _first_duplicate(values: pa.Array | pa.ChunkedArray) -> str | None:
     return str(counts.field("values")[int(np.argmax(counts.field("counts").to_numpy() > 1))].as_py())
 
 
-def _require_same_inputs(found: pa.Table, content_ids: list[str | None]) -> None:
-    for uid, scored, now in zip(
-        *(found.column(n).to_pylist() for n in ("uid", "content_id")), content_ids, strict=True
-    ):
-        if scored != now:
-            raise SourceError(
-                "the row's input is not the one that was scored",
-                field="content_id",
-                value=uid,
-                fix="the source changed after scoring; score its rows again",
-            )
+def _require_same_inputs(found: pa.Table, content_ids: pa.Array | Sequence[str]) -> None:
+    now = (
+        content_ids
+        if isinstance(content_ids, pa.Array | pa.ChunkedArray)
+        else pa.array(content_ids, pa.string())
+    )
+    same = pc.fill_null(pc.equal(found.column("content_id"), now), False)
+    row = pc.index(same, False).as_py()
+    if row >= 0:
+        raise SourceError(
+            "the row's input is not the one that was scored",
+            field="content_id",
+            value=found.column("uid")[row].as_py(),
+            fix="the source changed after scoring; score its rows again",
+        )
