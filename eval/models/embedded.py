@@ -7,7 +7,6 @@ whose blocks are unpacked once into a dense folder that transformers loads as an
 from __future__ import annotations
 
 import importlib.util
-import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.atomic import replace_folder
+from benchwright.cache import cache_folder
 from benchwright.errors import PrerequisiteError, UsageError
 from benchwright.hashing import sha256_file
 
@@ -40,11 +40,6 @@ def require_models_extra() -> None:
             raise PrerequisiteError(f"language models need {package}", 'pip install "benchwright[models]"')
 
 
-def default_cache() -> Path:
-    """`BENCHWRIGHT_CACHE`, else `~/.cache/benchwright`."""
-    return Path(os.environ.get("BENCHWRIGHT_CACHE") or Path.home() / ".cache" / "benchwright")
-
-
 def is_embedded(model: str) -> bool:
     """Whether a model's name means the embedded model."""
     return model in NAMES
@@ -58,7 +53,7 @@ def get_embedded(cache: Path | None = None, *, fetch: bool = True) -> Path:
     fetched, UsageError where the file has another sha256 than the pinned one.
     """
     require_models_extra()
-    folder = (cache or default_cache()) / "models" / _FOLDER
+    folder = cache_folder(cache) / "models" / _FOLDER
     if (folder / "model.safetensors").is_file():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
