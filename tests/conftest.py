@@ -6,8 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from benchwright.cache import cache_folder
+
+# Timing is no property; in CI the same examples are tried in every run.
+settings.register_profile("benchwright", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("benchwright")
 
 ROOT = Path(__file__).resolve().parent.parent
 

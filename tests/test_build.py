@@ -21,6 +21,7 @@ from benchwright.errors import SourceError, UsageError
 from benchwright.eval import evaluate
 from benchwright.release import ReleaseFolder
 
+DATABASE_ID = "spider_prompt_database_id"
 RECIPE = {"max_steps": 2, "batch_size": 8, "eval_every": 1}
 
 
@@ -280,6 +281,47 @@ def test_a_users_table_is_split_without_leaks(model, tmp_path):
     for config in release.placed_configs:
         sides = [set(release.table(config, s).column("body").to_pylist()) for s in release.splits(config)]
         assert sum(map(len, sides)) == 60
+
+
+@pytest.mark.parametrize(
+    ("builder", "config", "options", "recorded"),
+    [
+        ("snli", "ll_split_pt", {"prompt": "snli_without_label"}, ("prompt", "snli_without_label")),
+        ("spider", "ll_split_pt", {"prompt": DATABASE_ID}, ("prompt", DATABASE_ID)),
+        ("boolq", "ll_split_pt", {"criterion": "perplexity"}, ("criterion", "perplexity")),
+        ("boolq", "ll_split_pt", {"criterion": "length_perplexity"}, ("criterion", "length_perplexity")),
+        ("boolq", "ll_split_pt_len", {"length_buckets": 3}, ("length_buckets", 3)),
+    ],
+)  # fmt: skip
+def test_recorded_options_change_the_split_and_survive_a_rebuild(
+    model, builder, config, options, recorded, tmp_path
+):
+    plain = build(
+        builder, source="sample", out=tmp_path / "plain", lm=[model], configs=[config], validation=30, test=30
+    )
+    release = build(
+        builder,
+        source="sample",
+        out=tmp_path / "other",
+        lm=[model],
+        configs=[config],
+        validation=30,
+        test=30,
+        **options,
+    )
+    assert release.manifest["choices"][recorded[0]] == recorded[1]
+    test_rows = [set(r.table(config, "test").column("uid").to_pylist()) for r in (plain, release)]
+    assert test_rows[0] != test_rows[1]
+    assert f"`{recorded[1]}`" in (release.path / "README.md").read_text(encoding="utf-8")
+    assert rebuild(release.path, source="sample") == []
+
+
+def test_unknown_prompts_and_half_given_sizes_are_refused(model, tmp_path):
+    with pytest.raises(UsageError, match="snli_with_label, snli_without_label"):
+        build("snli", source="sample", out=tmp_path / "a", lm=[model], configs=["ll_split_pt"], prompt="mine")
+    with pytest.raises(UsageError, match="both --validation and --test"):
+        build("snli", source="sample", out=tmp_path / "b", configs=["random"], validation=30)
+    assert not (tmp_path / "a").exists()
 
 
 def test_results_and_hand_written_sections_outlive_an_overwrite(tmp_path):
