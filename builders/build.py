@@ -220,7 +220,7 @@ def _write_configs(
     split_rows = builder.split_rows(data)
     audited = auditing.AuditRows.from_table(rows.table, builder.task)
     findings = auditing.audit_corpus(audited, builder.published)
-    default = next((spec.name for spec in specs if spec.default), specs[0].name)
+    default = _default(specs)
     pending = {}
     for spec in specs:
         splitter = splitters.get(spec.splitter)(**spec.parameters)
@@ -238,6 +238,12 @@ def _write_configs(
             spec.name, audited, assignment.side[rows.order].astype(np.int8), builder.published
         )
     return {name: config.entry() for name, config in pending.items()}, findings
+
+
+def _default(specs: Sequence[ConfigSpec]) -> str:
+    """The config that readers get without a name: the builder's, else a likelihood split, else the first."""
+    forward = [spec for spec in specs if spec.scores is not None and spec.reverse_of is None]
+    return next((spec for spec in specs if spec.default), (forward or list(specs))[0]).name
 
 
 def _describe(writer: ReleaseWriter, manifest: dict[str, Any], target: Path) -> None:
