@@ -141,10 +141,36 @@ def column_tables(release: ReleaseFolder) -> list[ColumnTable]:
     return [
         ColumnTable(
             tuple(names),
-            tuple(_columns(release.features(names[0]), release.configs[names[0]].get("task") or {})),
+            tuple(
+                _columns(
+                    release.features(names[0]),
+                    release.configs[names[0]].get("task") or {},
+                    frozenset.intersection(*(_empty_columns(release, name) for name in names)),
+                )
+            ),
         )
         for names in groups.values()
     ]
+
+
+def _empty_columns(release: ReleaseFolder, config: str) -> frozenset[str]:
+    """Flat columns without a single value in any split, told from the statistics of the files."""
+    empty: set[str] | None = None
+    for split in release.splits(config):
+        for file in release.files(config, split):
+            with pq.ParquetFile(file) as parquet:
+                groups = [parquet.metadata.row_group(number) for number in range(parquet.num_row_groups)]
+            without = {
+                column.path_in_schema
+                for column in (groups[0].column(number) for number in range(groups[0].num_columns))
+            }
+            for group in groups:
+                for column in (group.column(number) for number in range(group.num_columns)):
+                    statistics = column.statistics
+                    if statistics is None or statistics.null_count != group.num_rows:
+                        without.discard(column.path_in_schema)
+            empty = without if empty is None else empty & without
+    return frozenset(empty or ())
 
 
 def examples(release: ReleaseFolder) -> list[Example]:
@@ -182,8 +208,11 @@ def _rounded(value: Any) -> Any:
     return round(value, 3) if isinstance(value, float) else value
 
 
-def _columns(features: Features, task: Mapping[str, Any]) -> list[Column]:
-    return [Column(name, _kind(feature), _meaning(name, feature, task)) for name, feature in features.items()]
+def _columns(features: Features, task: Mapping[str, Any], empty: frozenset[str]) -> list[Column]:
+    return [
+        Column(name, _kind(feature), _meaning(name, feature, task, name in empty))
+        for name, feature in features.items()
+    ]
 
 
 def _kind(feature: Any) -> str:
@@ -198,8 +227,8 @@ def _kind(feature: Any) -> str:
     return str(getattr(feature, "dtype", type(feature).__name__))
 
 
-def _meaning(name: str, feature: Any, task: Mapping[str, Any]) -> Markdown:
-    parts = []
+def _meaning(name: str, feature: Any, task: Mapping[str, Any], empty: bool) -> Markdown:
+    parts = [Markdown("**empty in this release**")] if empty else []
     if name in (task.get("inputs") or ()):
         parts.append(Markdown("**input**"))
     if name == task.get("target"):
