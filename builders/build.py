@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ import pyarrow as pa
 from .. import __version__
 from ..cache import cache_folder
 from ..cards import write_card
-from ..errors import UsageError
+from ..errors import BenchwrightWarning, UsageError
 from ..eval import refresh_index
 from ..faults import FaultLog, Policy
 from ..hashing import canonical_json, sha256_text
@@ -261,7 +262,9 @@ def _describe(writer: ReleaseWriter, manifest: dict[str, Any], target: Path) -> 
             shutil.copytree(results, writer.folder / results.name, dirs_exist_ok=True)
             refresh_index(view)
     with writer.adding(card.name):
-        write_card(view, name=target.resolve().name)
+        written = write_card(view, name=target.resolve().name)
+    for note in (*writer.notes, *written.notes):
+        warnings.warn(note, BenchwrightWarning, stacklevel=2)
 
 
 def choose_configs(

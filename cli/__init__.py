@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 EXIT_INTERNAL = 3
 EXIT_INTERRUPTED = 130
@@ -15,7 +19,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         from .app import run
 
-        return run(arguments)
+        with _warnings_as_lines():
+            return run(arguments)
     except BenchwrightError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
@@ -33,6 +38,25 @@ def main(arguments: list[str] | None = None) -> int:
             f"internal error: {type(error).__name__}; please report it with the lines above", file=sys.stderr
         )
         return EXIT_INTERNAL
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Our warnings as one line each, without the place in the code that gave them."""
+    from ..errors import BenchwrightWarning, redact
+
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, BenchwrightWarning):
+                print(f"warning: {redact(str(message))}", file=sys.stderr)
+            else:
+                others(message, category, *place, **more)
+
+        warnings.showwarning = show
+        warnings.simplefilter("always", BenchwrightWarning)
+        yield
 
 
 def entry_point() -> None:

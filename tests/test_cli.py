@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import time
+import warnings
 from enum import Enum
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 from benchwright.builders import audit, build, demo, rebuild, rescore, verify
 from benchwright.cli import app, main
+from benchwright.errors import BenchwrightWarning
 from benchwright.eval import evaluate
 
 PAIRS = [
@@ -139,6 +141,16 @@ def test_an_internal_error_exits_with_3_and_shows_no_token(capsys, monkeypatch, 
     error = capsys.readouterr().err
     assert "internal error: RuntimeError" in error
     assert "hf_abc" not in error
+
+
+def test_warnings_are_one_line(capsys, monkeypatch, tmp_path):
+    def warn(*_arguments, **_options):
+        warnings.warn("scores come from another machine", BenchwrightWarning, stacklevel=2)
+        return []
+
+    monkeypatch.setattr(verify, "verify", warn)
+    assert main(["verify", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == "warning: scores come from another machine\n"
 
 
 def test_an_interrupt_exits_with_130(capsys, monkeypatch, tmp_path):
