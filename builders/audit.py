@@ -33,8 +33,8 @@ _UIDS_SHOWN = 20
 class Finding:
     """One thing found. `config` is None where it concerns the rows whatever their placement.
 
-    `count` is in rows unless the message says otherwise; `uids` are the first twenty in source order; `id`
-    depends on everything found, so that an accepted finding that grows is a new one.
+    `count` is in rows; `uids` are all of them, in source order; `id` depends on every one, so that an
+    accepted finding that grows is a new one.
     """
 
     id: str
@@ -46,12 +46,9 @@ class Finding:
     message: str
     uids: tuple[str, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        return {**self.__dict__, "splits": list(self.splits), "uids": list(self.uids)}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Finding:
-        return cls(**{**data, "splits": tuple(data["splits"]), "uids": tuple(data["uids"])})
+    def to_json(self, uids: int | None = _UIDS_SHOWN) -> dict[str, Any]:
+        """Plain data with the first `uids` uids (None: all), as the manifest keeps it."""
+        return {**self.__dict__, "splits": list(self.splits), "uids": list(self.uids[:uids])}
 
 
 @dataclass(frozen=True)
@@ -221,9 +218,14 @@ def _stops(finding: Finding, agreed: set[str] | None) -> bool:
     return finding.severity != "info" and finding.id not in agreed
 
 
-def report(findings: Sequence[Finding]) -> dict[str, Any]:
-    """The findings as the manifest keeps them."""
-    return {"findings": [finding.to_json() for finding in findings], "counts": summarise(findings)}
+def report(findings: Sequence[Finding], accepted: set[str]) -> dict[str, Any]:
+    """The findings as the manifest keeps them; those with an accepted id are `known`."""
+    found = sort_findings(accept(findings, accepted))
+    return {
+        "accepted": sorted(finding.id for finding in found if finding.id in accepted),
+        "findings": [finding.to_json() for finding in found],
+        "counts": summarise(found),
+    }
 
 
 def unscored_findings(tables: Iterable[tuple[str, pa.Table]]) -> list[Finding]:
@@ -301,9 +303,7 @@ def _make(
     message: str,
 ) -> Finding:
     digest = hashlib.sha256("\n".join([code, config or "*", *splits, "", *uids]).encode()).hexdigest()[:12]
-    return Finding(
-        digest, code, severity, config, splits, len(uids), f"{len(uids)} {message}", tuple(uids[:_UIDS_SHOWN])
-    )
+    return Finding(digest, code, severity, config, splits, len(uids), f"{len(uids)} {message}", tuple(uids))
 
 
 def _duplicates_within(name: str, rows: AuditRows, side: np.ndarray, published: bool) -> list[Finding]:

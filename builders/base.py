@@ -106,6 +106,8 @@ class BuildOptions:
     `length_buckets`: None for one bucket per length, else that many quantile buckets.
     `prompt`: name of a prompt template of the builder, or None for its default.
     `validation`, `test`: rows (int) or shares (float) to hold out; both None for the published proportions.
+    `evaluation_labels` (shares, equal), `empty_quota` (none, whole_bucket): None for the choice of `method`.
+    `constraint`: atoms or none for every config; None for atoms where the paper has them.
     """
 
     method: Method = "corrected"
@@ -115,6 +117,9 @@ class BuildOptions:
     seed: int = 42
     validation: Size | None = None
     test: Size | None = None
+    evaluation_labels: str | None = None
+    empty_quota: str | None = None
+    constraint: str | None = None
 
 
 @dataclass(frozen=True)

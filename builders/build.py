@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -16,8 +15,8 @@ import pyarrow as pa
 
 from .. import __version__
 from ..cache import cache_folder
-from ..cards import write_card
-from ..errors import BenchwrightWarning, UsageError
+from ..cards import README, hand_written, write_card
+from ..errors import BenchwrightWarning, SourceError, UsageError
 from ..eval import refresh_index
 from ..faults import FaultLog, Policy
 from ..hashing import canonical_json, sha256_text
@@ -27,14 +26,14 @@ from ..release import ReleaseFolder
 from ..splitting import splitters
 from ..splitting.scores import ScoreTable, ScoringOptions
 from . import audit as auditing
+from .audit import read_accepted
 from .base import Builder, BuildOptions, ConfigSpec, Method, SourceData, builders
 from .custom import corpus_name, custom_builder
 from .release import ReleaseWriter, SourceRows, check_target
-from .scoring import load_tables, make_table, names_by_scorer, plan_tables
+from .scoring import load_tables, make_table, names_by_scorer, plan_tables, prompt_of_tables
 from .sizes import Size
-from .sources.origin import open_source
+from .sources.origin import is_hub_id, open_source
 
-_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
 # The samples were written for benchwright and carry its licence, not that of the corpus they imitate.
 _SAMPLE_LICENCE = {"licence": "apache-2.0", "licence_link": "https://www.apache.org/licenses/LICENSE-2.0"}
 _LIBRARIES = ("datasets", "nltk", "numpy", "pyarrow", "sqlparse")
@@ -53,6 +52,9 @@ def build(
     length_buckets: int | None = None,
     validation: Size | None = None,
     test: Size | None = None,
+    evaluation_labels: str | None = None,
+    empty_quota: str | None = None,
+    constraint: str | None = None,
     prompt: str | None = None,
     seed: int = 42,
     scores: str | Path | None = None,
@@ -61,24 +63,45 @@ def build(
     device: str = "auto",
     start_token: str | int | None = None,
     on_bad_row: Policy = "fail",
+    accepted: str | Path | None = None,
     cache: str | Path | None = None,
     overwrite: bool = False,
     progress: Stage = no_progress,
 ) -> ReleaseFolder:
     """Make a release of a corpus.
 
-    `source` is a folder in the published format, `sample`, `hub` or `hub:ORG/NAME@REVISION`. Without
-    `configs`: every config of the builder but the reversed splits, which are made by name. Only the score
-    tables that the configs read are computed, with each model of `lm` and, for fine-tuned scores, each
-    number of folds of `k`; with `scores`, all are taken from that release and no model is run.
+    `source` is a folder in the published format, `sample`, or `hub:ORG/NAME@REVISION`. Without `configs`:
+    every config of the builder but the reversed splits, which are made by name. Only the score tables that
+    the configs read are computed, with each model of `lm` (a Hub id, with `@REVISION` if it is to be pinned,
+    or a folder) and, for fine-tuned scores, each number of folds of `k`; with `scores`, all are taken from
+    that release and no model is run. `method` and the options after it are those of `BuildOptions`.
+    `accepted` is a file of audit findings that are agreed to.
 
     Nothing stands at `out` until the release is whole; an interrupted build goes on where it stopped.
     Raises UsageError for names and options, SourceError for bad input, ReleaseError if `out` is in the way.
     """
     made = builder if isinstance(builder, Builder) else builders.get(builder)()
     check_target(Path(out), overwrite)
-    options = BuildOptions(method, criterion, length_buckets, prompt, seed, validation, test)
-    published = None if scores is None else load_tables(ReleaseFolder(scores))
+    hand_written(Path(out))
+    agreed = read_accepted(Path(accepted)) if accepted is not None else set()
+    published = None
+    if scores is not None:
+        if recipe or start_token is not None:
+            raise UsageError("with --scores no model is run; leave out --recipe and --start-token")
+        published = load_tables(ReleaseFolder(scores))
+        prompt = prompt_of_tables(made, published[0], prompt)
+    options = BuildOptions(
+        method,
+        criterion,
+        length_buckets,
+        prompt,
+        seed,
+        validation,
+        test,
+        evaluation_labels,
+        empty_quota,
+        constraint,
+    )
     specs = plan_tables(lm, k) if published is None else published[1]
     names = names_by_scorer(specs)
     chosen = choose_configs(made, options, names, configs)
@@ -87,6 +110,9 @@ def build(
     data = made.read(root, faults, origin)
     faults.finish()
     wanted = [spec for spec in made.configs(options, names, data.table.num_rows) if spec.name in chosen]
+    for spec in wanted:
+        # Options that a splitter refuses should be known before a model has run for hours.
+        splitters.get(spec.splitter)(**spec.parameters)
     tables = {
         name: published[0][name]
         if published is not None
@@ -103,7 +129,9 @@ def build(
         )
         for name in dict.fromkeys(spec.scores for spec in wanted if spec.scores is not None)
     }
-    return assemble(made, data, wanted, tables, options, out, on_bad_row=on_bad_row, overwrite=overwrite)
+    return assemble(
+        made, data, wanted, tables, options, out, on_bad_row=on_bad_row, accepted=agreed, overwrite=overwrite
+    )
 
 
 def split(
@@ -139,7 +167,11 @@ def split(
     A Hub data set is `ORG/NAME@REVISION`, if no such file exists. Raises as `build` does.
     """
     source = str(file)
-    if not Path(file).exists() and _HUB_ID.fullmatch(source):
+    if not Path(file).exists():
+        if not is_hub_id(source):
+            raise SourceError(
+                "no such file", path=file, fix="check the path, or give a Hub id: ORG/NAME@REVISION"
+            )
         source = f"hub:{source}"
     name = source.removeprefix("hub:").partition("@")[0] if source.startswith("hub:") else Path(file).name
     made = custom_builder(
@@ -182,6 +214,7 @@ def assemble(
     out: str | Path,
     *,
     on_bad_row: Policy = "fail",
+    accepted: Collection[str] = (),
     overwrite: bool = False,
 ) -> ReleaseFolder:
     """Place rows that are read and scored, and write the whole release.
@@ -203,7 +236,7 @@ def assemble(
             summary = "One log-likelihood per row, so that anyone can split again without running a model."
             entries["scores"] = writer.write_scores(ordered, summary)
             findings += auditing.unscored_findings(ordered.items())
-        audit = auditing.report(auditing.sort_findings(findings))
+        audit = auditing.report(findings, set(accepted))
         manifest = {**facts, "configs": entries, "audit": audit}
         _describe(writer, manifest, Path(out))
         return writer.finish(manifest)
@@ -253,9 +286,8 @@ def _describe(writer: ReleaseWriter, manifest: dict[str, Any], target: Path) -> 
     Sections written by hand come back in the new card; results come back too, marked stale where the rows
     that they were measured on have changed.
     """
-    card, results = target / "README.md", target / "results"
-    if card.is_file():
-        writer.write_text(card.name, card.read_text(encoding="utf-8"))
+    card, results = target / README, target / "results"
+    writer.write_text(card.name, hand_written(target))
     view = writer.view(manifest)
     if results.is_dir():
         with writer.adding(results.name):

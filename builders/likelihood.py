@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 from datasets import Features
 
-from ..errors import UsageError
+from ..errors import UsageError, show
 from ..features import payload_columns
 from ..splitting.base import DEFAULT_SEED, Sizes
 from ..tables import conform
@@ -78,7 +78,14 @@ class LikelihoodBenchmark:
         """The published code takes equally many rows of every label; the paper means to keep their shares."""
         if not self.labelled:
             return {}
-        return {"evaluation_labels": "equal" if options.method == "published" else "shares"}
+        by_method = "equal" if options.method == "published" else "shares"
+        return {"evaluation_labels": options.evaluation_labels or by_method}
+
+    def _constraint_rule(self, options: BuildOptions, usual: str | None) -> dict[str, Any]:
+        chosen = usual if options.constraint is None else options.constraint
+        if chosen not in (None, "atoms", "none"):
+            raise UsageError(f"no constraint {show(chosen)}; give atoms or none")
+        return {} if chosen in (None, "none") else {"constraint": chosen}
 
     def _random(self, options: BuildOptions, common: Mapping[str, Any]) -> list[ConfigSpec]:
         seeds = self.random_seeds
@@ -88,7 +95,7 @@ class LikelihoodBenchmark:
             ConfigSpec(
                 name="random" if number == 1 else f"random_{number}",
                 splitter="random",
-                parameters={**common, "seed": seed},
+                parameters={**common, "seed": seed, **self._constraint_rule(options, None)},
                 summary=f"Rows are placed at random (seed {seed}).",
             )
             for number, seed in enumerate(seeds, 1)
@@ -98,19 +105,24 @@ class LikelihoodBenchmark:
         return ConfigSpec(
             name="length",
             splitter="length",
-            parameters={**common, "seed": options.seed},
+            parameters={**common, "seed": options.seed, **self._constraint_rule(options, None)},
             summary=f"Short {self.texts} train, the longest ones evaluate.",
         )
 
     def _likelihood(
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], common: Mapping[str, Any]
     ) -> list[ConfigSpec]:
-        parameters = {**common, "seed": options.seed, "criterion": options.criterion}
-        if self.constraint is not None:
-            parameters["constraint"] = self.constraint
-        control: dict[str, Any] = {"length_control": options.length_buckets or "exact"}
+        parameters = {
+            **common,
+            "seed": options.seed,
+            "criterion": options.criterion,
+            **self._constraint_rule(options, self.constraint),
+        }
+        buckets = options.length_buckets
+        control: dict[str, Any] = {"length_control": "exact" if buckets is None else buckets}
         if self.labelled:
-            control["empty_quota"] = "whole_bucket" if options.method == "published" else "none"
+            by_method = "whole_bucket" if options.method == "published" else "none"
+            control["empty_quota"] = options.empty_quota or by_method
         specs = []
         for kind, (table_word, config_word) in _LIKELIHOOD_CONFIGS.items():
             for table in score_names.get(kind, ()):

@@ -65,7 +65,7 @@ _WRITERS = 2
 _SCHEMA = "huggingface"
 # Two levels at least, so that "/" and "/en" in a prompt or a licence's name are not taken for paths.
 _PRIVATE_PATH = re.compile(r"(?:^|[\s'\"=(])(?:file:/|~/|/[\w.-]+/[\w.-]|[A-Za-z]:\\|\\\\[\w.-]+\\)")
-_DATA_KEYS = {"features", "uids", "labels"}
+_DATA_KEYS = {"features", "uids", "labels", "message"}
 
 
 class SourceRows:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from ..cache import cache_folder
-from ..errors import ReleaseError
+from ..errors import ReleaseError, UsageError
 from ..faults import FaultLog
 from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
-from ..splitting import splitters
+from ..splitting.base import DEFAULT_SEED, TRAIN, UNUSED, Assignment, Scores, SplitRows, splitters
 from ..splitting.scores import ScoreTable, ScoringOptions
 from ..splitting.scores.check import check_cut, compare_scores
 from .base import Builder, BuildOptions, ScoreSpec, SourceData
 from .rebuild import builder_of
-from .scoring import make_table
+from .scoring import make_table, model_and_revision
 from .sources.origin import open_source
 
 _UIDS_SHOWN = 20
@@ -32,13 +31,14 @@ class ConfigEffect:
     """What new scores would do to one config.
 
     `flipped` rows would change between train and evaluation if the split were made again (the first twenty
-    in `uids`); `margin` is the smallest difference in nats between a train and an evaluation row at a cut.
+    in `uids`); `margin` is the smallest difference in nats between a train and an evaluation row at a cut,
+    None where cuts are not made in nats.
     """
 
     config: str
     flipped: int
     uids: tuple[str, ...]
-    margin: float
+    margin: float | None
 
 
 @dataclass(frozen=True)
@@ -70,28 +70,33 @@ def rescore(
     source: str | Path,
     lm: str | None = None,
     device: str = "auto",
-    keep_models: bool = False,
-    cache: str | Path | None = None,
     progress: Stage = no_progress,
 ) -> list[RescoredTable]:
     """Score every row again as the manifest says, for each score table, and compare.
 
-    The model is the recorded one unless `lm` names where to find it (a folder, say). Raises ReleaseError
-    for a release without scores, SourceError if `source` holds other rows.
+    The model is the recorded one, at the recorded revision, unless `lm` names where to find it (a folder,
+    say). Cached scores are left aside: every score is computed. Raises ReleaseError for a release without
+    scores, SourceError if `source` holds other rows, UsageError if `lm` would stand for several models.
     """
     folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
     if "scores" not in folder.configs:
         raise ReleaseError(f"{folder.path} has no score tables; there is nothing to score again")
     manifest = folder.manifest
+    entries = manifest["scores"]
+    models = {entry["provenance"]["key"]["model"]["weights_sha256"] for entry in entries.values()}
+    if lm is not None and len(models) > 1:
+        raise UsageError(f"the score tables come from {len(models)} models, which one --lm cannot stand for")
     builder = builder_of(manifest)
     root, origin = open_source(builder, source)
     data = builder.read(root, FaultLog(manifest["source"]["on_bad_row"]), origin)
+    uids, content_ids = (data.table.column(column).combine_chunks() for column in ("uid", "content_id"))
+    published = {name: ScoreTable.from_release(folder, name).select(uids, content_ids) for name in entries}
     reports = []
-    for name, entry in manifest["scores"].items():
-        made = _score_again(
-            builder, data, name, entry, lm, device, keep_models, cache_folder(cache), progress
-        )
-        reports.append(_compare(folder, builder, data, name, made))
+    for name, entry in entries.items():
+        with tempfile.TemporaryDirectory(prefix="benchwright-rescore-") as scratch:
+            made = _score_again(builder, data, name, entry, lm, device, Path(scratch), progress)
+        again = made.select(uids, content_ids)
+        reports.append(_compare(folder, builder.split_rows(data), name, published[name], again))
     return reports
 
 
@@ -102,17 +107,18 @@ def _score_again(
     entry: dict[str, Any],
     lm: str | None,
     device: str,
-    keep_models: bool,
     cache: Path,
     progress: Stage,
 ) -> ScoreTable:
-    key = entry["provenance"]["key"]
-    model = lm or entry["provenance"]["model"]["model"]
+    key, recorded = entry["provenance"]["key"], entry["provenance"]["model"]
+    model, revision = recorded["model"], recorded.get("revision")
+    if lm is not None:
+        model, revision = model_and_revision(lm)
     return make_table(
         builder,
         data.table,
-        ScoreSpec(name, entry["scorer"], {"model": model, "k": key.get("k")}),
-        BuildOptions(prompt=key["template"]["name"], seed=key.get("seed", 42)),
+        ScoreSpec(name, entry["scorer"], {"model": model, "revision": revision, "k": key.get("k")}),
+        BuildOptions(prompt=key["template"]["name"], seed=key.get("seed", DEFAULT_SEED)),
         ScoringOptions(
             device=device,
             dtype=key["model"]["dtype"],
@@ -122,7 +128,6 @@ def _score_again(
         ),
         cache,
         recipe=key.get("recipe"),
-        keep_models=keep_models,
         progress=progress,
     )
 
@@ -133,43 +138,47 @@ def _chosen(token: dict[str, Any]) -> int | None:
 
 
 def _compare(
-    folder: ReleaseFolder, builder: Builder, data: SourceData, name: str, made: ScoreTable
+    folder: ReleaseFolder, rows: SplitRows, name: str, published: ScoreTable, again: ScoreTable
 ) -> RescoredTable:
-    uids, content_ids = (data.table.column(column).combine_chunks() for column in ("uid", "content_id"))
-    published = ScoreTable.from_release(folder, name).select(uids, content_ids)
-    again = made.select(uids, content_ids)
-    found = compare_scores(published.scores().log_likelihood, again.scores().log_likelihood)
-    rows = builder.split_rows(data)
+    old, new = published.scores(), again.scores()
+    found = compare_scores(old.log_likelihood, new.log_likelihood)
     effects = []
     for config, entry in folder.placed_configs.items():
         if entry["scores"] != name:
             continue
         splitter = splitters.get(entry["splitter"])(**entry["parameters"])
-        before, after = splitter.split(rows, published.scores()), splitter.split(rows, again.scores())
-        flipped = np.flatnonzero((before.side == 0) != (after.side == 0))
-        by_score = np.where(before.placed_by == _PLACED_BY_SCORE, before.side, -1).astype(np.int8)
-        cut = check_cut(
-            published.scores().log_likelihood, again.scores().log_likelihood, by_score, _strata(entry, rows)
-        )
-        shown = tuple(pc.take(uids, pa.array(flipped[:_UIDS_SHOWN])).to_pylist())
-        effects.append(ConfigEffect(config, len(flipped), shown, cut.margin))
+        before, after = splitter.split(rows, old), splitter.split(rows, new)
+        flipped = np.flatnonzero((before.side == TRAIN) != (after.side == TRAIN))
+        shown = rows.names(flipped[:_UIDS_SHOWN])
+        effects.append(ConfigEffect(config, len(flipped), shown, _margin(entry, rows, before, old, new)))
     return RescoredTable(
         table=name,
-        same_identity=published.identity == made.identity,
+        same_identity=published.identity == again.identity,
         compared=found.compared,
         only_one=len(found.only_one),
         largest_difference=found.largest_difference,
-        largest_at=uids[found.largest_at].as_py() if found.largest_at >= 0 else None,
+        largest_at=rows.uids[found.largest_at].as_py() if found.largest_at >= 0 else None,
         changed_ranks=len(found.changed_ranks),
         configs=tuple(effects),
     )
 
 
-def _strata(entry: dict[str, Any], rows: Any) -> np.ndarray | None:
-    """Rows that are cut apart from others: those of one label, and of one length under length control."""
-    strata = np.zeros(len(rows), dtype=np.int64)
-    if rows.labels is not None:
-        strata = rows.labels.astype(np.int64)
-    if entry["parameters"].get("length_control") == "exact" and rows.lengths is not None:
+def _margin(
+    entry: dict[str, Any], rows: SplitRows, before: Assignment, old: Scores, new: Scores
+) -> float | None:
+    """The margin at the cuts, which lie within labels, and within lengths under length control.
+
+    None where cuts are made in another quantity than the log-likelihood, in quantile buckets or by groups.
+    """
+    parameters = entry["parameters"]
+    control = parameters.get("length_control")
+    in_nats = parameters.get("criterion", "log_likelihood") == "log_likelihood"
+    if not in_nats or control not in (None, "exact") or rows.groups is not None:
+        return None
+    strata = np.zeros(len(rows), dtype=np.int64) if rows.labels is None else rows.labels.astype(np.int64)
+    if control == "exact":
+        assert rows.lengths is not None
         strata = strata * (int(rows.lengths.max(initial=0)) + 1) + rows.lengths
-    return strata
+    by_score = np.where(before.placed_by == _PLACED_BY_SCORE, before.side, UNUSED).astype(np.int8)
+    margin = check_cut(old.log_likelihood, new.log_likelihood, by_score, strata).margin
+    return None if math.isnan(margin) else margin

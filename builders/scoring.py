@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..errors import ReleaseError, UsageError
 from ..progress import Stage, no_progress
+from ..registry import closest
 from ..release import ReleaseFolder
 from ..splitting.scores import ScoreTable, ScoringOptions, score_with_folds, score_with_prompt
 from .base import Builder, BuildOptions, ScoreSpec
@@ -24,6 +25,14 @@ def model_slug(model: str) -> str:
     return slug
 
 
+def model_and_revision(text: str) -> tuple[str, str | None]:
+    """A model as options name it, `gpt2@REVISION`, in two parts; a folder may have an @ in its name."""
+    if "@" not in text or Path(text).exists():
+        return text, None
+    model, _, revision = text.rpartition("@")
+    return model, revision
+
+
 def plan_tables(models: Sequence[str], fold_counts: Sequence[int]) -> dict[str, ScoreSpec]:
     """Every score table of these models and numbers of folds, by name.
 
@@ -35,15 +44,17 @@ def plan_tables(models: Sequence[str], fold_counts: Sequence[int]) -> dict[str, 
             raise UsageError(f"give at least one --{what}")
         if len(set(values)) != len(values):
             raise UsageError(f"--{what} is given twice with the same value: {', '.join(map(str, values))}")
-    slugs = [""] + [f"_{model_slug(model)}" for model in models[1:]]
+    named = [model_and_revision(model) for model in models]
+    slugs = [""] + [f"_{model_slug(model)}" for model, _ in named[1:]]
     if len(set(slugs)) != len(slugs):
         raise UsageError(f"models {', '.join(models)} would share a score-table name; rename a model folder")
     tables: dict[str, ScoreSpec] = {}
-    for model, slug in zip(models, slugs, strict=True):
-        tables[f"lm_prompt{slug}"] = ScoreSpec(f"lm_prompt{slug}", "prompt", {"model": model})
+    for (model, revision), slug in zip(named, slugs, strict=True):
+        which = {"model": model, "revision": revision}
+        tables[f"lm_prompt{slug}"] = ScoreSpec(f"lm_prompt{slug}", "prompt", which)
         for position, k in enumerate(fold_counts):
             name = f"lm_kfold{slug}{f'_k{k}' if position else ''}"
-            tables[name] = ScoreSpec(name, "kfold", {"model": model, "k": k})
+            tables[name] = ScoreSpec(name, "kfold", {**which, "k": k})
     return tables
 
 
@@ -73,7 +84,13 @@ def make_table(
     if spec.scorer == "prompt":
         template = _template(builder, build.prompt or builder.default_prompt)
         return score_with_prompt(
-            rows, template, spec.parameters["model"], cache=cache, options=scoring, progress=progress
+            rows,
+            template,
+            spec.parameters["model"],
+            revision=spec.parameters["revision"],
+            cache=cache,
+            options=scoring,
+            progress=progress,
         )
     # A chosen prompt holds for fine-tuned models too, unless (Spider) they have forms of their own.
     name = builder.kfold_template if builder.training_template else (build.prompt or builder.kfold_template)
@@ -84,6 +101,7 @@ def make_table(
         template,
         training,
         spec.parameters["model"],
+        revision=spec.parameters["revision"],
         k=spec.parameters["k"],
         recipe=_recipe(builder, recipe or {}),
         seed=build.seed,
@@ -107,6 +125,20 @@ def load_tables(release: ReleaseFolder) -> tuple[dict[str, ScoreTable], dict[str
     return tables, specs
 
 
+def prompt_of_tables(builder: Builder, tables: Mapping[str, ScoreTable], prompt: str | None) -> str | None:
+    """The prompt that published tables were made with, None for the builder's default.
+
+    Raises UsageError if `prompt` is given and is another one: the published scores would not be its.
+    """
+    made = {t.provenance["key"]["template"]["name"] for t in tables.values() if t.scorer == "prompt"}
+    if prompt is not None and made and made != {prompt}:
+        raise UsageError(
+            f"the published scores were made with prompt {' and '.join(sorted(made))}, not {prompt!r}"
+        )
+    known = next(iter(made), prompt)
+    return None if known == builder.default_prompt else known
+
+
 def _template(builder: Builder, name: str) -> Any:
     if name not in builder.templates:
         raise UsageError(f"{builder.name} has no prompt {name!r}; it has {', '.join(builder.templates)}")
@@ -116,8 +148,9 @@ def _template(builder: Builder, name: str) -> Any:
 def _recipe(builder: Builder, changes: Mapping[str, Any]) -> Any:
     from ..eval.models import FineTuneRecipe
 
-    try:
-        return FineTuneRecipe(**{"max_steps": builder.fine_tune_steps, **changes})
-    except TypeError:
-        known = ", ".join(FineTuneRecipe.__dataclass_fields__)
-        raise UsageError(f"unknown recipe field in {dict(changes)}; known: {known}") from None
+    for name in changes:
+        if name not in FineTuneRecipe.__dataclass_fields__:
+            raise UsageError(
+                f"no recipe field {name!r}; {closest(name, list(FineTuneRecipe.__dataclass_fields__))}"
+            )
+    return FineTuneRecipe(**{"max_steps": builder.fine_tune_steps, **changes})

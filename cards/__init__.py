@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from .card import WrittenCard, render_card, write_card
+from .card import README, WrittenCard, hand_written, render_card, write_card
 from .yaml_header import card_metadata, rows_fingerprint, to_yaml
 
-__all__ = ["WrittenCard", "card_metadata", "render_card", "rows_fingerprint", "to_yaml", "write_card"]
+__all__ = [
+    "README",
+    "WrittenCard",
+    "card_metadata",
+    "hand_written",
+    "render_card",
+    "rows_fingerprint",
+    "to_yaml",
+    "write_card",
+]

@@ -70,7 +70,9 @@ def render_card(
     if figures is None:
         figures = [figure for figure in planned if (release.path / figure.file).is_file()]
     place = _Place.of(release, name, repo)
-    return _render(release, place, _previous(release) if previous is None else previous, planned, figures)
+    return _render(
+        release, place, hand_written(release.path) if previous is None else previous, planned, figures
+    )
 
 
 def write_card(
@@ -82,7 +84,7 @@ def write_card(
     to get them. Raises ReleaseError as `render_card` does, before anything is written.
     """
     folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
-    place, planned, previous = _Place.of(folder, name, repo), plan_figures(folder), _previous(folder)
+    place, planned, previous = _Place.of(folder, name, repo), plan_figures(folder), hand_written(folder.path)
     text = _render(folder, place, previous, planned, planned)
     drawn: list[Path] = []
     notes: tuple[str, ...] = ()
@@ -109,14 +111,20 @@ class _Place:
         return cls(name or (f"{release.dataset['builder']}-splits" if own.startswith(".") else own), repo)
 
 
-def _previous(release: ReleaseFolder) -> str:
-    path = release.path / README
+def hand_written(folder: Path) -> str:
+    """The card that stands in `folder`, whose hand-written sections the next one keeps; empty without one.
+
+    Raises ReleaseError for a card that is not UTF-8 or whose section markers do not match.
+    """
+    path = folder / README
     try:
-        return path.read_bytes().decode("utf-8") if path.is_file() else ""
+        text = path.read_bytes().decode("utf-8") if path.is_file() else ""
     except UnicodeDecodeError as error:
         raise ReleaseError(
             f"{path} is not UTF-8 (byte {error.start}); save it as UTF-8 or remove it"
         ) from None
+    read_user_sections(text, str(path))
+    return text
 
 
 def _render(

@@ -30,6 +30,14 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(
+            f"error: {redact(str(error.filename))}: {error.strerror}; put that right and try again",
+            file=sys.stderr,
+        )
+        return 2
     except Exception as error:
         import traceback
 

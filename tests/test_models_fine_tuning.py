@@ -19,7 +19,7 @@ from benchwright.eval.models import (
     fine_tune,
     load_causal,
 )
-from benchwright.eval.models.fine_tuning import BOOLQ_RECIPE, SNLI_RECIPE, SPIDER_RECIPE, _loss_sum
+from benchwright.eval.models.fine_tuning import _loss_sum
 
 RECIPE = FineTuneRecipe(max_steps=12, learning_rate=3e-3, batch_size=4, eval_every=4)
 
@@ -45,14 +45,37 @@ def weights_of(model: CausalModel) -> str:
 
 
 def test_published_settings() -> None:
-    assert [recipe.max_steps for recipe in (SPIDER_RECIPE, SNLI_RECIPE, BOOLQ_RECIPE)] == [
-        2_000,
-        15_000,
-        3_000,
-    ]
-    recipe = SPIDER_RECIPE
+    recipe = FineTuneRecipe(max_steps=2_000)
     assert (recipe.learning_rate, recipe.batch_size, recipe.eval_every, recipe.patience) == (2e-5, 32, 64, 10)
     assert (recipe.validation_share, recipe.weight_decay, recipe.trainable_layers) == (0.1, 0.0, None)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("max_steps", 0), ("max_steps", True), ("max_steps", "abc"), ("batch_size", 2.5), ("eval_every", 1.5),
+        ("learning_rate", "abc"), ("learning_rate", -1), ("weight_decay", -1),
+        ("max_gradient_norm", 0), ("validation_share", 1), ("validation_share", "x"), ("threads", 0),
+    ],
+)  # fmt: skip
+def test_settings_out_of_range_are_refused_before_anything_runs(field: str, value: object) -> None:
+    with pytest.raises(UsageError, match=field):
+        FineTuneRecipe(**{"max_steps": 5, field: value})
+
+
+def test_the_number_of_threads_of_the_machine_does_not_matter(
+    model: CausalModel, sequences: list[TrainingSequence]
+) -> None:
+    before = torch.get_num_threads()
+    found = set()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            found.add(weights_of(fine_tune(model, sequences, RECIPE, seed=42)[0]))
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert len(found) == 1
 
 
 def test_training_lowers_perplexity_and_leaves_the_model_as_it_was(

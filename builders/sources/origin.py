@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from ...errors import SourceError, UsageError
 from ..base import Builder, Origin
+from .files import DATA_SUFFIXES
 from .hub import download
 
 _HUB = "hub"
+_HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w./-]+)?")
+
+
+def is_hub_id(text: str) -> bool:
+    """Whether a name that is no file can be a Hub data set: ORG/NAME, and not the path of a table.
+
+    >>> [is_hub_id(text) for text in ("stanfordnlp/snli@main", "data/reviews.csv", "./data/reviews")]
+    [True, False, False]
+    """
+    return bool(_HUB_ID.fullmatch(text)) and not text.endswith((*DATA_SUFFIXES, ".gz"))
 
 
 def open_source(builder: Builder, source: str | Path) -> tuple[Path, Origin]:
     """The folder (or, for a user's own data, file) to read, and what the manifest says of it.
 
-    `source` is a path, `sample`, `hub` (the builder's pinned data set) or `hub:ORG/NAME@REVISION`. A path
-    that exists comes first, so that a folder called `sample` can be read as `./sample`. The location of a
+    `source` is a path, `sample`, `hub` (the data set that a builder pins) or `hub:ORG/NAME@REVISION`. A
+    folder of one of these names is read as `./sample`. The location of a
     local folder is never recorded: it is known by its fingerprint. Raises UsageError or SourceError.
     """
     text = str(source)
@@ -29,7 +41,7 @@ def open_source(builder: Builder, source: str | Path) -> tuple[Path, Origin]:
     path = Path(source)
     if not path.exists():
         raise SourceError(
-            "no such file or folder", path=path, fix="check --source, or use `sample` or `hub:ORG/NAME`"
+            "no such file or folder", path=path, fix="check it, or use `sample` or `hub:ORG/NAME`"
         )
     return path, Origin("folder")
 

@@ -8,6 +8,7 @@ needs is that one seed gives the same batches, the same steps and the same weigh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,7 @@ class LoopSettings:
     micro_batch_size: int
     eval_every: int
     patience: int
+    threads: int
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ def train(
     `targets` holds the number of loss targets of each row (int, shape (rows,)): the loss of a batch is the
     mean over its targets, whatever the size of the micro-batches. Evaluates every `eval_every` steps and
     at the end, stops after `patience` evaluations without improvement. `seed` fixes order and dropout;
-    torch's global generator is left as found. On the CPU the same seed and number of threads give the same
-    weights.
+    torch's global generator and number of threads are left as found. On one kind of CPU the same seed and
+    settings give the same weights.
     Raises UsageError where nothing can be trained or no evaluation gives a finite value.
     """
     trainable = [weights for weights in module.parameters() if weights.requires_grad]
@@ -75,7 +77,7 @@ def train(
     values: list[float] = []
     step = best_step = stale = 0
     devices = [trainable[0].device] if trainable[0].device.type == "cuda" else []
-    with torch.random.fork_rng(devices=devices):
+    with torch.random.fork_rng(devices=devices), _threads(settings.threads):
         torch.manual_seed(seed)
         while step < settings.max_steps and stale < settings.patience:
             _step(module, trainable, optimizer, next(batches), loss_sum, targets, settings)
@@ -99,6 +101,17 @@ def train(
             weights.copy_(kept)
     module.eval()
     return LoopLog(tuple(steps), tuple(values), best_step, step)
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """Gradients are summed thread by thread, so that their number decides the last bits of the weights."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def freeze_all_but_last(module: Any, layers: int | None) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchwright.errors import UsageError
+from benchwright.errors import UsageError, show
 from benchwright.progress import Progress, silent
 
 from ._pairs import TokenPair
@@ -58,6 +59,8 @@ class FineTuneRecipe:
     trainable_layers: only the last n layers and the final norm learn (None: everything).
     max_length: longer sequences are left out of training and counted (None: the model's positions).
     max_validation_rows: at most so many of the validation rows are evaluated.
+    threads: of the CPU while training; the last bits of the weights depend on them, so that they belong to
+        the recipe and not to the machine.
     """
 
     max_steps: int
@@ -72,26 +75,29 @@ class FineTuneRecipe:
     trainable_layers: int | None = None
     max_length: int | None = None
     max_validation_rows: int | None = None
+    threads: int = 2
 
     def __post_init__(self) -> None:
-        for name in ("max_steps", "batch_size", "eval_every", "patience"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("micro_batch_size", "trainable_layers", "max_length", "max_validation_rows"):
+        optional = ("micro_batch_size", "trainable_layers", "max_length", "max_validation_rows")
+        for name in ("max_steps", "batch_size", "eval_every", "patience", "threads", *optional):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UsageError(f"{name} must be at least 1, got {value}")
-        if not 0 < self.validation_share < 1:
-            raise UsageError(f"validation_share must be between 0 and 1, got {self.validation_share}")
+            if name in optional and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise UsageError(f"{name} must be a whole number from 1, got {show(value)}")
+        for name in ("learning_rate", "max_gradient_norm", "weight_decay"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+                raise UsageError(f"{name} must be a number from 0, got {show(value)}")
+        if not self.max_gradient_norm:
+            raise UsageError("max_gradient_norm is 0, which trains nothing; give a number above 0")
+        share = self.validation_share
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
+            raise UsageError(f"validation_share must be between 0 and 1, got {show(share)}")
 
     def to_json(self) -> dict[str, Any]:
         """All settings, for the provenance of a score."""
         return asdict(self)
-
-
-SPIDER_RECIPE = FineTuneRecipe(max_steps=2_000)
-SNLI_RECIPE = FineTuneRecipe(max_steps=15_000)
-BOOLQ_RECIPE = FineTuneRecipe(max_steps=3_000)
 
 
 @dataclass(frozen=True)
@@ -153,6 +159,7 @@ def fine_tune(
             micro_batch_size=recipe.micro_batch_size or recipe.batch_size,
             eval_every=recipe.eval_every,
             patience=recipe.patience,
+            threads=recipe.threads,
         ),
         seed,
         progress,
