@@ -29,7 +29,7 @@ from . import audit as auditing
 from .audit import read_accepted
 from .base import Builder, BuildOptions, ConfigSpec, Method, SourceData, builders
 from .custom import corpus_name, custom_builder
-from .release import ReleaseWriter, SourceRows, check_target
+from .release import PendingConfig, ReleaseWriter, SourceRows, check_target
 from .scoring import load_tables, make_table, names_by_scorer, plan_tables, prompt_of_tables
 from .sizes import Size
 from .sources.origin import is_hub_id, open_source
@@ -227,40 +227,39 @@ def assemble(
     key = sha256_text(canonical_json([facts, [asdict(spec) for spec in specs]]))
     with ReleaseWriter(out, key, overwrite) as writer:
         rows = SourceRows(data.table, builder.features)
-        entries, findings = _write_configs(writer, builder, data, rows, specs, tables)
+        # Files are written in threads: all that does not depend on them is done meanwhile.
+        pending, sides = _start_configs(writer, builder, data, rows, specs, tables)
+        others: dict[str, Any] = {}
         for name, (side_table, features) in data.extras.items():
             summary = f"The {name} that rows of the other configs refer to."
-            entries[name] = writer.write_table(name, side_table, features, summary)
-        if tables:
-            ordered = {name: table.table.take(pa.array(rows.order)) for name, table in tables.items()}
+            others[name] = writer.write_table(name, side_table, features, summary)
+        ordered = {name: table.table.take(pa.array(rows.order)) for name, table in tables.items()}
+        if ordered:
             summary = "One log-likelihood per row, so that anyone can split again without running a model."
-            entries["scores"] = writer.write_scores(ordered, summary)
-            findings += auditing.unscored_findings(ordered.items())
-        audit = auditing.report(findings, set(accepted))
-        manifest = {**facts, "configs": entries, "audit": audit}
+            others["scores"] = writer.write_scores(ordered, summary)
+        audit = auditing.report(_audit(builder, rows, sides, ordered), set(accepted))
+        entries = {name: config.entry() for name, config in pending.items()}
+        manifest = {**facts, "configs": {**entries, **others}, "audit": audit}
         _describe(writer, manifest, Path(out))
         return writer.finish(manifest)
 
 
-def _write_configs(
+def _start_configs(
     writer: ReleaseWriter,
     builder: Builder,
     data: SourceData,
     rows: SourceRows,
     specs: Sequence[ConfigSpec],
     tables: Mapping[str, ScoreTable],
-) -> tuple[dict[str, Any], list[auditing.Finding]]:
-    """Split, audit and write every config; manifest entries by name, and what the audit found."""
+) -> tuple[dict[str, PendingConfig], dict[str, np.ndarray]]:
+    """Split every config and begin to write it; what is being written, and the sides in source order."""
     split_rows = builder.split_rows(data)
-    audited = auditing.AuditRows.from_table(rows.table, builder.task)
-    findings = auditing.audit_corpus(audited, builder.published)
     default = _default(specs)
-    pending = {}
+    pending, sides = {}, {}
     for spec in specs:
         splitter = splitters.get(spec.splitter)(**spec.parameters)
         table = None if spec.scores is None else tables[spec.scores]
         assignment = splitter.split(split_rows, None if table is None else table.scores())
-        # Written in threads, while the next config is split.
         pending[spec.name] = writer.start_config(
             replace(spec, default=spec.name == default),
             rows,
@@ -268,10 +267,18 @@ def _write_configs(
             task=builder.task,
             scores=None if table is None else table.table,
         )
-        findings += auditing.audit_config(
-            spec.name, audited, assignment.side[rows.order].astype(np.int8), builder.published
-        )
-    return {name: config.entry() for name, config in pending.items()}, findings
+        sides[spec.name] = assignment.side[rows.order].astype(np.int8)
+    return pending, sides
+
+
+def _audit(
+    builder: Builder, rows: SourceRows, sides: Mapping[str, np.ndarray], scores: Mapping[str, pa.Table]
+) -> list[auditing.Finding]:
+    audited = auditing.AuditRows.from_table(rows.table, builder.task)
+    findings = auditing.audit_corpus(audited, builder.published)
+    for name, side in sides.items():
+        findings += auditing.audit_config(name, audited, side, builder.published)
+    return findings + auditing.unscored_findings(scores.items())
 
 
 def _default(specs: Sequence[ConfigSpec]) -> str:

@@ -41,6 +41,10 @@ def show(label: str, total: int, unit: str) -> Iterator[Progress]:
         yield _lines(label, total, unit)
 
 
+def _speed(rate: float) -> str:
+    return f"{rate:.0f}" if rate >= 10 else f"{rate:.1f}"
+
+
 @contextmanager
 def _bar(label: str, total: int, unit: str) -> Iterator[Progress]:
     from rich.console import Console
@@ -58,7 +62,7 @@ def _bar(label: str, total: int, unit: str) -> Iterator[Progress]:
     class Rate(ProgressColumn):
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
-            return Text(f"{speed:.0f} {unit}/s" if speed else f"- {unit}/s")
+            return Text(f"{_speed(speed)} {unit}/s" if speed else f"- {unit}/s")
 
     columns = (
         TextColumn("{task.description}"),
@@ -85,7 +89,7 @@ def _lines(label: str, total: int, unit: str) -> Progress:
             rate = finished / max(now - start, 1e-9)
             left = (total - finished) / rate if rate else 0.0
             print(
-                f"{label}: {finished}/{total} {unit}, {rate:.0f}/s, {left:.0f} s left",
+                f"{label}: {finished}/{total} {unit}, {_speed(rate)}/s, {left:.0f} s left",
                 file=sys.stderr,
                 flush=True,
             )

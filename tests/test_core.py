@@ -109,8 +109,8 @@ def test_progress_is_plain_lines_with_rate_and_estimate_where_there_is_no_termin
         report(1)
         report(49)
     assert capsys.readouterr().err.splitlines() == [
-        "scoring: 50/100 tokens, 2/s, 20 s left",
-        "scoring: 100/100 tokens, 2/s, 0 s left",
+        "scoring: 50/100 tokens, 2.5/s, 20 s left",
+        "scoring: 100/100 tokens, 2.5/s, 0 s left",
     ]
     with no_progress("scoring", 100, "tokens") as report:
         report(100)

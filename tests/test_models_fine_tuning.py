@@ -166,6 +166,6 @@ def test_settings_that_cannot_be(field: str, value: float) -> None:
 def test_a_diverged_run_says_so(
     model: CausalModel, sequences: list[TrainingSequence], tmp_path: Path
 ) -> None:
-    recipe = dataclasses.replace(RECIPE, learning_rate=1e30, max_steps=4, eval_every=1)
+    recipe = dataclasses.replace(RECIPE, learning_rate=3e38, max_steps=4, eval_every=1)
     with pytest.raises(UsageError, match="training diverged"):
         fine_tune(model, sequences, recipe, seed=42)
