@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,7 +53,7 @@ def test_published_settings() -> None:
     ("field", "value"),
     [
         ("max_steps", 0), ("max_steps", True), ("max_steps", "abc"), ("batch_size", 2.5), ("eval_every", 1.5),
-        ("learning_rate", "abc"), ("learning_rate", -1), ("weight_decay", -1),
+        ("learning_rate", "abc"), ("learning_rate", -1), ("learning_rate", 2), ("weight_decay", -1),
         ("max_gradient_norm", 0), ("validation_share", 1), ("validation_share", "x"), ("threads", 0),
     ],
 )  # fmt: skip
@@ -164,8 +163,12 @@ def test_settings_that_cannot_be(field: str, value: float) -> None:
 
 
 def test_a_diverged_run_says_so(
-    model: CausalModel, sequences: list[TrainingSequence], tmp_path: Path
+    model: CausalModel, sequences: list[TrainingSequence], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe = dataclasses.replace(RECIPE, learning_rate=3e38, max_steps=4, eval_every=1)
-    with pytest.raises(UsageError, match="training diverged"):
-        fine_tune(model, sequences, recipe, seed=42)
+    monkeypatch.setattr(
+        CausalModel, "log_likelihoods", lambda self, pairs, **_: np.full(len(list(pairs)), np.nan)
+    )
+    with pytest.raises(
+        UsageError, match="training diverged: no finite value in 3 steps; lower learning_rate"
+    ):
+        fine_tune(model, sequences, dataclasses.replace(RECIPE, max_steps=3, eval_every=1), seed=42)

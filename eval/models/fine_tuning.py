@@ -89,6 +89,8 @@ class FineTuneRecipe:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
                 raise UsageError(f"{name} must be a number from 0, got {show(value)}")
+        if self.learning_rate > 1:
+            raise UsageError(f"learning_rate must be at most 1, got {self.learning_rate}")
         if not self.max_gradient_norm:
             raise UsageError("max_gradient_norm is 0, which trains nothing; give a number above 0")
         share = self.validation_share
