@@ -165,9 +165,7 @@ def test_settings_that_cannot_be(field: str, value: float) -> None:
 def test_a_diverged_run_says_so(
     model: CausalModel, sequences: list[TrainingSequence], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        CausalModel, "log_likelihoods", lambda self, pairs, **_: np.full(len(list(pairs)), np.nan)
-    )
+    monkeypatch.setattr("benchwright.eval.models.fine_tuning._perplexity_of", lambda *_: lambda: float("nan"))
     with pytest.raises(
         UsageError, match="training diverged: no finite value in 3 steps; lower learning_rate"
     ):
