@@ -84,7 +84,8 @@ def _lines(label: str, total: int, unit: str) -> Progress:
         nonlocal finished, last
         finished += done
         now = time.monotonic()
-        if now - last >= _LINE_EVERY or finished >= total > 0:
+        # What is over at once needs no line.
+        if now - last >= _LINE_EVERY or (finished >= total > 0 and now - start >= 1):
             last = now
             rate = finished / max(now - start, 1e-9)
             left = (total - finished) / rate if rate else 0.0
