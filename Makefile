@@ -41,8 +41,8 @@ corpora: $(VENV)/embedded
 	$(BIN)/python -m pytest -m corpora
 
 bench: $(VENV)/embedded
-	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/writing.py
+	$(BIN)/python benchmarks/scoring.py
 
 format: $(VENV)/linked
 	$(BIN)/ruff format .
