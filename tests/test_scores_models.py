@@ -244,8 +244,10 @@ def test_folds_are_repeatable_and_resume_with_the_saved_model(
     assert resumed.provenance == expected.provenance
 
 
-def test_training_that_diverges_is_no_score(tmp_path: Path, model: str, recipe: Any) -> None:
-    wild = replace(recipe, learning_rate=1e30)
+def test_training_that_diverges_is_no_score(
+    tmp_path: Path, model: str, recipe: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchwright.eval.models.fine_tuning._perplexity_of", lambda *_: lambda: float("nan"))
     with pytest.raises(UsageError, match=r"training diverged.*lower learning_rate"):
         score_with_folds(
             question_rows(QUESTIONS),
@@ -253,6 +255,6 @@ def test_training_that_diverges_is_no_score(tmp_path: Path, model: str, recipe: 
             SPIDER_TRAINING,
             model,
             k=2,
-            recipe=wild,
+            recipe=recipe,
             cache=tmp_path,
         )
