@@ -33,13 +33,14 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow as pa
 import torch
 
 from benchwright.eval.models import CausalModel, TokenPair, TokenPairs, load_causal, plan_scoring
+from benchwright.splitting.scores.templates import BOOLQ, SNLI_WITH_LABEL, SPIDER_PROMPT, PromptTemplate
 
 TOLERANCE = 1e-3
 PEER_BATCH = 8
-PHRASES = {"entailment": "entailed", "neutral": "neutral", "contradiction": "a contradiction"}
 Contender = Callable[[CausalModel, Sequence[TokenPair]], np.ndarray]
 
 
@@ -56,24 +57,27 @@ def read_records(folder: Path, stem: str) -> list[dict[str, Any]]:
     sys.exit(f"no file {stem}*.json or {stem}*.jsonl in {folder}")
 
 
+def encode(model: CausalModel, template: PromptTemplate, **columns: list[str]) -> TokenPairs:
+    """Token pairs of rows under a prompt of the paper."""
+    contexts, continuations = template.render(pa.table(columns))
+    return model.encode_pairs(
+        contexts, continuations, start=template.start_token, end=template.score_end_token
+    )
+
+
 def spider(data: Path, rows: int, model: CausalModel) -> TokenPairs:
-    questions = [record["question"].lower() for record in read_records(data / "spider", "train_spider")][
-        :rows
-    ]
-    prompts = ["write a database question:"] * len(questions)
-    return model.encode_pairs(prompts, [f" {text}" for text in questions], start="model_default", end=False)
+    questions = [record["question"] for record in read_records(data / "spider", "train_spider")][:rows]
+    return encode(model, SPIDER_PROMPT, question=questions)
 
 
 def snli(data: Path, rows: int, model: CausalModel) -> TokenPairs:
     stem = "snli_1.0_train" if list((data / "snli").glob("snli_1.0_train*")) else "dev"
-    records = [record for record in read_records(data / "snli", stem) if label_of(record) in PHRASES][:rows]
+    phrases = SNLI_WITH_LABEL.phrases["label"]
+    records = [record for record in read_records(data / "snli", stem) if label_of(record) in phrases][:rows]
     premises = [record.get("sentence1") or record["premise"] for record in records]
     hypotheses = [record.get("sentence2") or record["hypothesis"] for record in records]
-    contexts = [
-        f"Premise: {premise} This hypothesis is {PHRASES[label_of(record)]}:"
-        for premise, record in zip(premises, records, strict=True)
-    ]
-    return model.encode_pairs(contexts, [f" {text}" for text in hypotheses], start="always", end=True)
+    labels = [label_of(record) for record in records]
+    return encode(model, SNLI_WITH_LABEL, premise=premises, hypothesis=hypotheses, label=labels)
 
 
 def label_of(record: dict[str, Any]) -> str:
@@ -82,10 +86,8 @@ def label_of(record: dict[str, Any]) -> str:
 
 def boolq(data: Path, rows: int, model: CausalModel) -> TokenPairs:
     records = read_records(data / "boolq", "dev")[:rows]
-    contexts = [f"Passage: {record['passage']} Ask a question about the passage:" for record in records]
-    return model.encode_pairs(
-        contexts, [f" {record['question']}" for record in records], start="always", end=True
-    )
+    columns = {name: [record[name] for record in records] for name in ("passage", "question")}
+    return encode(model, BOOLQ, **columns)
 
 
 def ours(model: CausalModel, pairs: Sequence[TokenPair], *, share_prefixes: bool = True) -> np.ndarray:

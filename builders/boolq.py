@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,14 +16,14 @@ from ..splitting.base import Sizes, SplitRows
 from ..splitting.scores.templates import BOOLQ, PromptTemplate
 from ..tasks import BOOLEAN_QUESTION
 from ..text import word_counts
-from .base import Builder, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
-from .likelihood import CITATION, LikelihoodBenchmark, payload_table
+from .base import DatasetInfo, Origin, SourceData
+from .likelihood import CITATION, LikelihoodBenchmark, LikelihoodBuilder, payload_table
 from .sources.boolq import read_boolq
 
 LABELS = ("no", "yes")
 
 
-class BoolQBuilder(Builder):
+class BoolQBuilder(LikelihoodBuilder):
     """12,697 labelled questions: the published train and dev files pooled.
 
     `length` counts the NLTK tokens of the question, which is what the language model scores. Titles are
@@ -97,20 +97,7 @@ class BoolQBuilder(Builder):
             notes=source.notes,
         )
 
-    def configs(
-        self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
-    ) -> list[ConfigSpec]:
-        """Random, length and likelihood splits, label by label."""
-        return self.benchmark.configs(options, score_names, self.published_rows if rows is None else rows)
-
     def split_rows(self, data: SourceData) -> SplitRows:
         """Rows with their answers as labels; `lengths` are those of the questions."""
-        table = data.table
-        return SplitRows(
-            uids=table.column("uid").combine_chunks(),
-            source_index=table.column("source_index").to_numpy().astype(np.int64),
-            lengths=table.column("length").to_numpy(),
-            labels=np.array(table.column("answer").to_pylist(), dtype=np.int64),
-            label_names=LABELS,
-            source_splits=np.array(table.column("source_split").to_pylist()),
-        )
+        labels = np.array(data.table.column("answer").to_pylist(), dtype=np.int64)
+        return replace(super().split_rows(data), labels=labels, label_names=LABELS)

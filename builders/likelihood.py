@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
 from datasets import Features
 
 from ..errors import UsageError, show
 from ..features import payload_columns
-from ..splitting.base import DEFAULT_SEED, Sizes
+from ..splitting.base import DEFAULT_SEED, Sizes, SplitRows
 from ..tables import conform
-from .base import BuildOptions, ConfigSpec
+from .base import Builder, BuildOptions, ConfigSpec, SourceData
 from .sizes import checked_size, held_out_sizes
 
 CITATION = """@inproceedings{godbole-jia-2023-benchmarking,
@@ -159,6 +160,28 @@ def _refuse_repeated(names: Sequence[str]) -> None:
         if count > 1:
             # A model called `len`, say, whose slug makes `ll_split_len`.
             raise UsageError(f"two configs would be called {name!r}; rename the second model's folder")
+
+
+class LikelihoodBuilder(Builder):
+    """A published corpus whose configs are those of `benchmark`."""
+
+    benchmark: ClassVar[LikelihoodBenchmark]
+
+    def configs(
+        self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
+    ) -> list[ConfigSpec]:
+        """Random, length and likelihood splits."""
+        return self.benchmark.configs(options, score_names, self.published_rows if rows is None else rows)
+
+    def split_rows(self, data: SourceData) -> SplitRows:
+        """What every corpus has: uids, source order, lengths of the scored text, source splits."""
+        table = data.table
+        return SplitRows(
+            uids=table.column("uid").combine_chunks(),
+            source_index=table.column("source_index").to_numpy().astype(np.int64),
+            lengths=table.column("length").to_numpy(),
+            source_splits=np.array(table.column("source_split").to_pylist()),
+        )
 
 
 def payload_table(read: pa.Table, derived: Mapping[str, Any], features: Features) -> pa.Table:

@@ -199,25 +199,6 @@ class ReleaseWriter:
         """The unfinished release as readers (audit, card) see a finished one."""
         return ReleaseFolder(self.folder, _plain(manifest))
 
-    def write_config(
-        self,
-        spec: ConfigSpec,
-        rows: SourceRows,
-        assignment: Assignment,
-        *,
-        task: Task,
-        scores: pa.Table | None = None,
-        columns: pa.Table | None = None,
-    ) -> dict[str, Any]:
-        """Write the splits and the assignment of one config; the config's entry for the manifest.
-
-        `assignment`, `scores` (columns log_likelihood, lm_num_tokens, fold; others are ignored) and
-        `columns` (payload of this config alone) have one row per row of the table given to `rows`, in its
-        order. Rows stand in source order within each split. A split without rows is left out, and the
-        entry says why. Raises ReleaseError if no row is placed.
-        """
-        return self.start_config(spec, rows, assignment, task=task, scores=scores, columns=columns).entry()
-
     def start_config(
         self,
         spec: ConfigSpec,
@@ -228,7 +209,13 @@ class ReleaseWriter:
         scores: pa.Table | None = None,
         columns: pa.Table | None = None,
     ) -> PendingConfig:
-        """Like `write_config`, while the caller goes on, say with the next split."""
+        """Write the splits and the assignment of one config in other threads, while the caller goes on.
+
+        `assignment`, `scores` (columns log_likelihood, lm_num_tokens, fold; others are ignored) and
+        `columns` (payload of this config alone) have one row per row of the table given to `rows`, in its
+        order. Rows stand in source order within each split. A split without rows is left out, and the
+        entry says why. Raises ReleaseError if no row is placed.
+        """
         placed = _PlacedRows.of(rows, assignment, scores, columns)
         members = {split: np.flatnonzero(placed.side == side) for split, side in SIDES.items()}
         written = {split: index for split, index in members.items() if len(index)}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
 from datasets import ClassLabel, Value
 
 from ..faults import FaultLog
@@ -16,12 +16,12 @@ from ..splitting.base import Sizes, SplitRows
 from ..splitting.scores.templates import SNLI_WITH_LABEL, SNLI_WITHOUT_LABEL, PromptTemplate
 from ..tasks import NLI
 from ..text import word_counts
-from .base import Builder, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
-from .likelihood import CITATION, LikelihoodBenchmark, payload_table
+from .base import BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
+from .likelihood import CITATION, LikelihoodBenchmark, LikelihoodBuilder, payload_table
 from .sources.snli import LABELS, read_snli
 
 
-class SnliBuilder(Builder):
+class SnliBuilder(LikelihoodBuilder):
     """569,018 pairs: all three published files pooled, after three filters (see `read_snli`).
 
     `length` counts the NLTK tokens of the hypothesis, which is what the language model scores. Config
@@ -108,19 +108,9 @@ class SnliBuilder(Builder):
             parameters={},
             summary="The published split, after the filters that all configs share.",
         )
-        return [
-            standard,
-            *self.benchmark.configs(options, score_names, self.published_rows if rows is None else rows),
-        ]
+        return [standard, *super().configs(options, score_names, rows)]
 
     def split_rows(self, data: SourceData) -> SplitRows:
         """Rows with their labels; `lengths` are those of the hypotheses."""
-        table = data.table
-        return SplitRows(
-            uids=table.column("uid").combine_chunks(),
-            source_index=table.column("source_index").to_numpy().astype(np.int64),
-            lengths=table.column("length").to_numpy(),
-            labels=table.column("label").to_numpy(),
-            label_names=LABELS,
-            source_splits=np.array(table.column("source_split").to_pylist()),
-        )
+        labels = data.table.column("label").to_numpy()
+        return replace(super().split_rows(data), labels=labels, label_names=LABELS)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -24,8 +25,8 @@ from ..splitting.scores.templates import (
 from ..tasks import TEXT_TO_SQL
 from ..text import word_counts
 from ..text.sql import sql_atoms
-from .base import Builder, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
-from .likelihood import CITATION, LikelihoodBenchmark, payload_table
+from .base import DatasetInfo, Origin, SourceData
+from .likelihood import CITATION, LikelihoodBenchmark, LikelihoodBuilder, payload_table
 from .sources.spider import DatabaseSchema, parser_source, parser_target, read_spider
 
 SCHEMAS = Features(
@@ -43,7 +44,7 @@ SCHEMAS = Features(
 is `*` of table -1; keys are column numbers."""
 
 
-class SpiderBuilder(Builder):
+class SpiderBuilder(LikelihoodBuilder):
     """8,034 questions over 160 databases, with the schemas as a side table.
 
     `length` counts the NLTK tokens of the lower-cased question, which is what the language model reads;
@@ -135,12 +136,6 @@ class SpiderBuilder(Builder):
             notes=source.notes,
         )
 
-    def configs(
-        self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
-    ) -> list[ConfigSpec]:
-        """Random, length and likelihood splits; the last have train rows for every SQL token."""
-        return self.benchmark.configs(options, score_names, self.published_rows if rows is None else rows)
-
     def split_rows(self, data: SourceData) -> SplitRows:
         """Rows without labels; their atoms are the tokens of `target`."""
         table = data.table
@@ -148,11 +143,8 @@ class SpiderBuilder(Builder):
         pairs = zip(table.column("db_id").to_pylist(), table.column("question").to_pylist(), strict=True)
         # The published length split counts pieces between single spaces, the database's name included.
         pieces = [len(parser_source(db_id, question).split(" ")) for db_id, question in pairs]
-        return SplitRows(
-            uids=table.column("uid").combine_chunks(),
-            source_index=table.column("source_index").to_numpy().astype(np.int64),
-            lengths=table.column("length").to_numpy(),
-            source_splits=np.array(table.column("source_split").to_pylist()),
+        return replace(
+            super().split_rows(data),
             whitespace_lengths=np.array(pieces, dtype=np.int64),
             atoms=lambda: [sql_atoms(target) for target in targets.to_pylist()],
         )

@@ -107,10 +107,6 @@ def draw_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
     return paths
 
 
-def _median(values: np.ndarray) -> float:
-    return float(np.median(values)) if len(values) else float("nan")
-
-
 def _panel(release: ReleaseFolder, config: str, column: str) -> Panel:
     def values(names: Sequence[str]) -> np.ndarray:
         found = [

@@ -13,14 +13,14 @@ group trains.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import numpy as np
 
 from ..errors import SplitError, show
 from ._units import Units
-from .base import Note, Placement, Sizes, SplitRows
+from .base import DEFAULT_SEED, Note, Placement, Sizes, SplitRows, Splitter
 from .constraints import balance_atoms, equal_quotas, largest_remainder, share_quotas
 
 Constraint = Literal["atoms"] | None
@@ -34,6 +34,30 @@ def checked_choice(name: str, value: object, choices: tuple[object, ...]) -> Non
     """Raise SplitError unless `value` is one of `choices`."""
     if value not in choices or isinstance(value, bool):
         raise SplitError(f"{name} is {show(value)}; choose {' or '.join(map(repr, choices))}")
+
+
+class DividingSplitter(Splitter):
+    """A splitter that orders rows and divides them by one of the two procedures.
+
+    `evaluation_labels` ("shares" or "equal") is for rows with labels, `constraint` (None or "atoms") for rows
+    without. Raises SplitError for other values.
+    """
+
+    sizes: Sizes
+
+    def __init__(
+        self,
+        *,
+        sizes: Sizes | Mapping[str, int],
+        seed: int | None = DEFAULT_SEED,
+        evaluation_labels: EvaluationLabels = "shares",
+        constraint: Constraint = None,
+    ) -> None:
+        super().__init__(sizes=sizes, seed=seed)
+        checked_choice("evaluation_labels", evaluation_labels, ("shares", "equal"))
+        checked_choice("constraint", constraint, (None, "atoms"))
+        self.evaluation_labels = evaluation_labels
+        self.constraint = constraint
 
 
 class Draft:

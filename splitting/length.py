@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from ..errors import SplitError
-from ._division import Constraint, Draft, EvaluationLabels, checked_choice, divide_by_label, divide_ranked
-from .base import DEFAULT_SEED, Placement, Scores, Sizes, SplitRows, Splitter
+from ._division import DividingSplitter, Draft, divide_by_label, divide_ranked
+from .base import Placement, Scores, SplitRows
 
 
-class LengthSplitter(Splitter):
+class LengthSplitter(DividingSplitter):
     """Train on short inputs, evaluate on long ones; equal lengths stay in source order.
 
     Source: 2210.06799, Section 4 (after the length splits of google-research/language). Without labels
@@ -29,21 +27,6 @@ class LengthSplitter(Splitter):
     """
 
     name = "length"
-    sizes: Sizes
-
-    def __init__(
-        self,
-        *,
-        sizes: Sizes | Mapping[str, int],
-        seed: int | None = DEFAULT_SEED,
-        evaluation_labels: EvaluationLabels = "shares",
-        constraint: Constraint = None,
-    ) -> None:
-        super().__init__(sizes=sizes, seed=seed)
-        checked_choice("evaluation_labels", evaluation_labels, ("shares", "equal"))
-        checked_choice("constraint", constraint, (None, "atoms"))
-        self.evaluation_labels = evaluation_labels
-        self.constraint = constraint
 
     def _place(self, rows: SplitRows, scores: Scores | None) -> Placement:
         lengths = rows.lengths

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import SplitError, show
 from ._division import (
     Constraint,
+    DividingSplitter,
     Draft,
     EmptyQuota,
     EvaluationLabels,
@@ -18,12 +19,12 @@ from ._division import (
     divide_ranked,
 )
 from ._lengths import LengthControl, length_buckets, rounded_quotas
-from .base import DEFAULT_SEED, Placement, Scores, Sizes, SplitRows, Splitter
+from .base import DEFAULT_SEED, Placement, Scores, Sizes, SplitRows
 
 Criterion = Literal["log_likelihood", "perplexity", "length_perplexity"]
 
 
-class LikelihoodSplitter(Splitter):
+class LikelihoodSplitter(DividingSplitter):
     """Train on the likely rows, evaluate on the unlikely ones; equal scores stay in source order.
 
     Source: 2210.06799, Section 3, and its published code. Rows are sorted by `criterion`: the
@@ -61,7 +62,6 @@ class LikelihoodSplitter(Splitter):
 
     name = "likelihood"
     reads_scores = True
-    sizes: Sizes
 
     def __init__(
         self,
@@ -75,11 +75,9 @@ class LikelihoodSplitter(Splitter):
         empty_quota: EmptyQuota = "none",
         constraint: Constraint = None,
     ) -> None:
-        super().__init__(sizes=sizes, seed=seed)
+        super().__init__(sizes=sizes, seed=seed, evaluation_labels=evaluation_labels, constraint=constraint)
         checked_choice("criterion", criterion, ("log_likelihood", "perplexity", "length_perplexity"))
-        checked_choice("evaluation_labels", evaluation_labels, ("shares", "equal"))
         checked_choice("empty_quota", empty_quota, ("none", "whole_bucket"))
-        checked_choice("constraint", constraint, (None, "atoms"))
         if not isinstance(reverse, bool):
             raise SplitError(f"reverse is {show(reverse)}; give true or false")
         if length_control not in (None, "exact") and (type(length_control) is not int or length_control < 2):
@@ -89,9 +87,7 @@ class LikelihoodSplitter(Splitter):
         self.criterion = criterion
         self.length_control = length_control
         self.reverse = reverse
-        self.evaluation_labels = evaluation_labels
         self.empty_quota = empty_quota
-        self.constraint = constraint
 
     def _place(self, rows: SplitRows, scores: Scores | None) -> Placement:
         values = self._values(rows, scores)

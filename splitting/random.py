@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from random import Random
 
 import numpy as np
 
-from ._division import Constraint, Draft, EvaluationLabels, checked_choice, divide_by_label, divide_ranked
-from .base import DEFAULT_SEED, Placement, Scores, Sizes, SplitRows, Splitter
+from ._division import DividingSplitter, Draft, divide_by_label, divide_ranked
+from .base import Placement, Scores, SplitRows
 
 
-class RandomSplitter(Splitter):
+class RandomSplitter(DividingSplitter):
     """Divide rows at random. Source: 2210.06799, Section 4, and its published code.
 
     Without labels: Python's `random.Random(seed).shuffle` of the rows in source order; the first rows
@@ -31,21 +30,6 @@ class RandomSplitter(Splitter):
     """
 
     name = "random"
-    sizes: Sizes
-
-    def __init__(
-        self,
-        *,
-        sizes: Sizes | Mapping[str, int],
-        seed: int | None = DEFAULT_SEED,
-        evaluation_labels: EvaluationLabels = "shares",
-        constraint: Constraint = None,
-    ) -> None:
-        super().__init__(sizes=sizes, seed=seed)
-        checked_choice("evaluation_labels", evaluation_labels, ("shares", "equal"))
-        checked_choice("constraint", constraint, (None, "atoms"))
-        self.evaluation_labels = evaluation_labels
-        self.constraint = constraint
 
     def _place(self, rows: SplitRows, scores: Scores | None) -> Placement:
         draft = Draft(rows, "random")

@@ -57,7 +57,7 @@ def write_one(folder: Path, assignment: Assignment, columns: pa.Table | None = N
     with ReleaseWriter(folder / "one", helpers.PLAN) as writer:
         rows = SourceRows(helpers.source_table(4), helpers.FEATURES)
         spec = ConfigSpec("tiny", "random", {"sizes": {"train": 3, "validation": 0, "test": 1}}, "Tiny.")
-        entry = writer.write_config(spec, rows, assignment, task=NLI, columns=columns)
+        entry = writer.start_config(spec, rows, assignment, task=NLI, columns=columns).entry()
         entry["read"] = {
             name: pq.read_table(writer.folder / facts["files"][0]) for name, facts in entry["splits"].items()
         }
@@ -277,4 +277,5 @@ def test_configs_written_one_by_one_are_those_written_together(written: Path, tm
         for spec in reversed(helpers.SPECS):
             assignment = helpers.split(spec, source, scores)
             read = scores if spec.scores else None
-            assert writer.write_config(spec, rows, assignment, task=NLI, scores=read) == together[spec.name]
+            alone = writer.start_config(spec, rows, assignment, task=NLI, scores=read).entry()
+            assert alone == together[spec.name]

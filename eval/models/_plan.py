@@ -112,10 +112,6 @@ class ScoringPlan:
             total += sum(self.new_tokens(chunk, member) for member in chunk.members)
         return total
 
-    def chunk_rows(self, chunk: int) -> int:
-        """Input rows that a chunk scores."""
-        return sum(len(self.inputs[member.sequence]) for member in self.chunks[chunk].members)
-
     def new_tokens(self, chunk: Chunk, member: Member) -> int:
         """Tokens of a member that its prefix does not hold; the last one predicts nothing and never runs."""
         shared = 0 if member.group is None else chunk.prefixes[member.group][1]
