@@ -20,41 +20,64 @@ from ..faults import FaultLog
 from ..features import HEAD, PLACEMENT
 from ..hashing import content_ids
 from ..registry import closest
+from ..splitting import connected_groups
 from ..text import word_counts
+from .programs import Programs
 from .sources.tabular import TabularRows
 
 SOURCE_SPLIT = "all"
+PROGRAM_COLUMNS = {
+    "template": Value("string"),
+    "program_parsed": Value("bool"),
+    "num_novel_compounds": Value("int32"),
+}
+"""What a release of programs adds to the user's columns."""
 # More values than this are no classes but texts or ids in the wrong column.
 _MOST_CLASSES = 1_000
+_UIDS_SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which of the user's columns plays which part. Raises UsageError if one stands for two inputs."""
+    """Which of the user's columns plays which part. Raises UsageError for parts that exclude one another."""
 
     text: str
     context: str | None = None
     label: str | None = None
     group: str | None = None
     id: str | None = None
+    program: str | None = None
 
     def __post_init__(self) -> None:
         if self.context == self.text:
             raise UsageError(f"column {self.text!r} is text and context at once; name two columns")
         if self.label in self.inputs:
             raise UsageError(f"column {self.label!r} is input and label at once; name two columns")
+        if self.program in self.inputs:
+            raise UsageError(f"column {self.program!r} is input and program at once; name two columns")
+        if self.label is not None and self.program is not None:
+            raise UsageError(
+                f"rows have one target, not a label ({self.label!r}) and a program ({self.program!r}); "
+                "leave one of them out"
+            )
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """What a model may read, in reading order."""
         return (self.text,) if self.context is None else (self.context, self.text)
 
+    @property
+    def target(self) -> str | None:
+        """What a model predicts: the label or the program."""
+        return self.label if self.program is None else self.program
+
     def check(self, names: Sequence[str]) -> None:
         """Raise UsageError unless `names` has every column and none that a release adds by itself."""
         for part, name in vars(self).items():
             if name is not None and name not in names:
                 raise UsageError(f"--{part} {name!r} is no column; {closest(name, names)}")
-        taken = [name for name in names if name in {*HEAD, *PLACEMENT}]
+        added = {*HEAD, *PLACEMENT, *(PROGRAM_COLUMNS if self.program is not None else ())}
+        taken = [name for name in names if name in added]
         if taken:
             listed = ", ".join(map(repr, taken))
             raise UsageError(f"the data have columns that a release adds by itself: {listed}; rename them")
@@ -77,6 +100,10 @@ def usable_rows(source: TabularRows, columns: Columns, faults: FaultLog) -> Tabu
         if pa.types.is_integer(labels.type):
             negative = pc.fill_null(pc.less(labels, 0), False).to_numpy()
             report(negative, columns.label, "negative label", "number classes from 0, or write their names")
+    if columns.program is not None:
+        _require_text(source, columns.program)
+        blank = _blank(source.table.column(columns.program))
+        report(blank, columns.program, "no program", "fill it in, or take the row out")
     if columns.group is not None:
         _require_names(source, columns.group, "groups")
     if columns.id is not None:
@@ -189,13 +216,25 @@ def _no_classes(source: TabularRows, name: str, reason: str, fix: str) -> Source
     return SourceError(reason, path=source.paths[0], field=name, fix=fix)
 
 
+def with_programs(payload: pa.Table, features: Features, programs: Programs) -> tuple[pa.Table, Features]:
+    """The payload and its features with PROGRAM_COLUMNS; novelty depends on the config, and is null here."""
+    values = {
+        "template": programs.templates,
+        "program_parsed": programs.parsed,
+        "num_novel_compounds": [None] * payload.num_rows,
+    }
+    for name, kind in PROGRAM_COLUMNS.items():
+        payload = payload.append_column(name, pa.array(values[name], kind()))
+    return payload, Features({**features, **PROGRAM_COLUMNS})
+
+
 def with_head_and_tail(payload: pa.Table, source: TabularRows, columns: Columns, corpus: str) -> pa.Table:
     """The user's columns with uid, content_id, length, source_split and source_index."""
     content_id = content_ids(source.table, list(columns.inputs))
     if columns.id is not None:
         ids = [str(value) for value in source.table.column(columns.id).to_pylist()]
     else:
-        key = [*columns.inputs, *([columns.label] if columns.label is not None else [])]
+        key = [*columns.inputs, *([columns.target] if columns.target is not None else [])]
         ids = _numbered(content_ids(source.table.replace_schema_metadata(None), key).to_pylist())
     added = {
         "uid": pa.array([f"{corpus}:{SOURCE_SPLIT}:{value}" for value in ids], pa.string()),
@@ -228,7 +267,7 @@ def side_groups(table: pa.Table, columns: Columns) -> np.ndarray | None:
     """
     inputs = _codes(table.column("content_id"))
     values = _group_codes(table, columns)
-    groups = inputs if values is None else _components(inputs, values)
+    groups = inputs if values is None else connected_groups(inputs, values)
     return groups if len(np.unique(groups)) < len(groups) else None
 
 
@@ -243,23 +282,6 @@ def _group_codes(table: pa.Table, columns: Columns) -> np.ndarray | None:
 def _codes(column: pa.ChunkedArray) -> np.ndarray:
     encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
     return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-
-
-def _components(inputs: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Connected components of rows that share an input or a group value (-1: none)."""
-    parents = list(range(int(inputs.max()) + 1))
-
-    def root(node: int) -> int:
-        while parents[node] != node:
-            parents[node] = parents[parents[node]]
-            node = parents[node]
-        return node
-
-    first: dict[int, int] = {}
-    for node, value in zip(inputs.tolist(), values.tolist(), strict=True):
-        if value >= 0:
-            parents[root(node)] = root(first.setdefault(value, node))
-    return np.array([root(node) for node in inputs.tolist()], dtype=np.int64)
 
 
 def placement_notes(table: pa.Table, columns: Columns) -> tuple[str, ...]:
@@ -280,4 +302,22 @@ def placement_notes(table: pa.Table, columns: Columns) -> tuple[str, ...]:
             f"Rows of one {columns.group!r} stay on one side: {int((sizes > 0).sum())} values, "
             f"the largest with {int(sizes.max())} of {table.num_rows} rows; {alone} rows have none."
         )
+    return tuple(notes)
+
+
+def program_notes(programs: Programs, uids: Sequence[str]) -> tuple[str, ...]:
+    """Which programs could not be read, by what, and where their rows are placed."""
+    structure, rule = programs.structure.name, programs.rule.name
+    lacking: dict[str, Sequence[object]] = {
+        f"no parse by {structure!r}: they are in no split by tmcd": programs.compounds(),
+        f"no atoms by {structure!r}: they train where the atom constraint holds": programs.atoms(),
+        f"no template by {rule!r}: they train in template splits": programs.templates,
+    }
+    notes = []
+    for what, values in lacking.items():
+        rows = [row for row, value in enumerate(values) if value is None]
+        if rows:
+            shown = ", ".join(uids[row] for row in rows[:_UIDS_SHOWN])
+            more = ", ..." if len(rows) > _UIDS_SHOWN else ""
+            notes.append(f"{len(rows)} of {len(uids)} programs have {what} ({shown}{more}).")
     return tuple(notes)

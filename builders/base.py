@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 import pyarrow as pa
 from datasets import Features
 
+from ..errors import UsageError, show
 from ..faults import FaultLog
 from ..registry import Registry
 from ..splitting.base import Sizes, SplitRows
 from ..splitting.scores.templates import PromptTemplate
 from ..tasks import Task
+from ..text.programs import Language
+from .programs import Programs, chosen_rule, chosen_structure
 from .sizes import Size
 
 Method = Literal["published", "corrected"]
@@ -24,6 +29,7 @@ builders: Registry[type[Builder]] = Registry("builder")
 builders.declare("spider", "benchwright.builders.spider:SpiderBuilder")
 builders.declare("snli", "benchwright.builders.snli:SnliBuilder")
 builders.declare("boolq", "benchwright.builders.boolq:BoolQBuilder")
+builders.declare("geoquery", "benchwright.builders.geoquery:GeoQueryBuilder")
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,8 @@ class SourceData:
     `table` has the family's payload columns and uid, content_id, length, source_split, source_index.
     `read` counts records met; `filtered` and `dropped` count by reason, so that
     read = rows + sum(filtered) + sum(dropped). `extras` are side tables published as configs of their own;
-    `notes` say which source splits are missing and which copies of files were passed over.
+    `notes` say which source splits are missing and which copies of files were passed over. `programs` are
+    those of the rows, in table order, where the task has programs; `published_splits` as in `SplitRows`.
     """
 
     table: pa.Table
@@ -72,6 +79,8 @@ class SourceData:
     dropped: dict[str, int] = field(default_factory=dict)
     extras: dict[str, tuple[pa.Table, Features]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    programs: Programs | None = None
+    published_splits: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -108,6 +117,9 @@ class BuildOptions:
     `validation`, `test`: rows (int) or shares (float) to hold out; both None for the published proportions.
     `evaluation_labels` (shares, equal), `empty_quota` (none, whole_bucket): None for the choice of `method`.
     `constraint`: atoms or none for every config; None for atoms where the paper has them.
+    `structure`, `template_rule`: names of the definitions of atoms and compounds and of templates (see
+    `text.programs`); None for those of the builder. `tmcd_mode` (best, reference): None for the choice of
+    `method`.
     """
 
     method: Method = "corrected"
@@ -120,6 +132,12 @@ class BuildOptions:
     evaluation_labels: str | None = None
     empty_quota: str | None = None
     constraint: str | None = None
+    structure: str | None = None
+    template_rule: str | None = None
+    tmcd_mode: str | None = None
+
+
+DEFAULT_OPTIONS = BuildOptions()
 
 
 @dataclass(frozen=True)
@@ -160,9 +178,19 @@ class Builder(ABC):
     """What fold models are trained on, where that differs from what they score."""
     fine_tune_steps: ClassVar[int] = 2_000
     """Most training steps of a fold model (2210.06799, Table 7)."""
+    source_has_trees: ClassVar[bool] = False
+    """Whether the source's own files hold constituency trees of the texts (see `builders.analyse`)."""
+    language: ClassVar[Language | None] = None
+    """What the programs of the rows are written in; None for a task without programs."""
+    structure: ClassVar[str] = "spider"
+    template_rules: ClassVar[Mapping[Method, str]] = MappingProxyType(
+        {"corrected": "canonical", "published": "masked"}
+    )
 
     @abstractmethod
-    def read(self, root: Path, faults: FaultLog, origin: Origin) -> SourceData:
+    def read(
+        self, root: Path, faults: FaultLog, origin: Origin, options: BuildOptions = DEFAULT_OPTIONS
+    ) -> SourceData:
         """Read a source folder. Raises SourceError for files that cannot be used."""
 
     @abstractmethod
@@ -178,6 +206,41 @@ class Builder(ABC):
     @abstractmethod
     def split_rows(self, data: SourceData) -> SplitRows:
         """The arrays that splitters work on."""
+
+    def resolved(self, options: BuildOptions) -> BuildOptions:
+        """`options` with the builder's own definitions of programs where none was chosen.
+
+        Raises UsageError for unknown ones, for those of another language, and for any where the corpus has no
+        programs.
+        """
+        if self.language is None:
+            for name in ("structure", "template_rule", "tmcd_mode"):
+                if (value := getattr(options, name)) is not None:
+                    raise UsageError(f"{self.name} has no programs; leave out {name} {show(value)}")
+            return options
+        structure = options.structure or self.structure
+        rule = options.template_rule or self.template_rules[options.method]
+        chosen_structure(structure, self.language)
+        chosen_rule(rule, self.language)
+        mode = options.tmcd_mode or ("reference" if options.method == "published" else "best")
+        return replace(options, structure=structure, template_rule=rule, tmcd_mode=mode)
+
+    def programs(self, texts: Sequence[str], options: BuildOptions) -> Programs:
+        """The analysed programs of the rows by the definitions of `options`, which are resolved."""
+        if self.language is None or options.structure is None or options.template_rule is None:
+            raise ValueError(f"the options of {self.name} are not resolved")
+        structure = chosen_structure(options.structure, self.language)
+        return Programs.of(texts, structure, chosen_rule(options.template_rule, self.language))
+
+    def placed_columns(self, data: SourceData, side: np.ndarray) -> pa.Table | None:
+        """Payload columns that depend on where a config puts the rows, one row per row of `data.table`.
+
+        `side` (int8[n]) is in table order. None for corpora that have no such column.
+        """
+        if data.programs is None:
+            return None
+        novel = data.programs.novel_compounds(side)
+        return pa.table({"num_novel_compounds": pa.array(novel, pa.int32())})
 
     def choices(self) -> dict[str, Any]:
         """Choices of this builder alone that a rebuild needs; they stand in the manifest."""

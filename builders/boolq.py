@@ -16,7 +16,7 @@ from ..splitting.base import Sizes, SplitRows
 from ..splitting.scores.templates import BOOLQ, PromptTemplate
 from ..tasks import BOOLEAN_QUESTION
 from ..text import word_counts
-from .base import DatasetInfo, Origin, SourceData
+from .base import DEFAULT_OPTIONS, BuildOptions, DatasetInfo, Origin, SourceData
 from .likelihood import CITATION, LikelihoodBenchmark, LikelihoodBuilder, payload_table
 from .sources.boolq import read_boolq
 
@@ -78,7 +78,9 @@ class BoolQBuilder(LikelihoodBuilder):
     kfold_template = BOOLQ.name
     fine_tune_steps = 3_000
 
-    def read(self, root: Path, faults: FaultLog, origin: Origin) -> SourceData:
+    def read(
+        self, root: Path, faults: FaultLog, origin: Origin, options: BuildOptions = DEFAULT_OPTIONS
+    ) -> SourceData:
         """Read the labelled questions of the splits that are there. Raises SourceError."""
         source = read_boolq(root, faults)
         questions = source.questions

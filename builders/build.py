@@ -26,6 +26,7 @@ from ..release import ReleaseFolder
 from ..splitting import splitters
 from ..splitting.scores import ScoreTable, ScoringOptions
 from . import audit as auditing
+from .analyse import PROPERTIES, analyse
 from .audit import read_accepted
 from .base import Builder, BuildOptions, ConfigSpec, Method, SourceData, builders
 from .custom import corpus_name, custom_builder
@@ -36,7 +37,7 @@ from .sources.origin import is_hub_id, open_source
 
 # The samples were written for benchwright and carry its licence, not that of the corpus they imitate.
 _SAMPLE_LICENCE = {"licence": "apache-2.0", "licence_link": "https://www.apache.org/licenses/LICENSE-2.0"}
-_LIBRARIES = ("datasets", "nltk", "numpy", "pyarrow", "sqlparse")
+_LIBRARIES = ("datasets", "nltk", "numpy", "pyarrow", "sqlglot", "sqlparse")
 
 
 def build(
@@ -55,6 +56,9 @@ def build(
     evaluation_labels: str | None = None,
     empty_quota: str | None = None,
     constraint: str | None = None,
+    structure: str | None = None,
+    template_rule: str | None = None,
+    tmcd_mode: str | None = None,
     prompt: str | None = None,
     seed: int = 42,
     scores: str | Path | None = None,
@@ -90,26 +94,32 @@ def build(
             raise UsageError("with --scores no model is run; leave out --recipe and --start-token")
         published = load_tables(ReleaseFolder(scores))
         prompt = prompt_of_tables(made, published[0], prompt)
-    options = BuildOptions(
-        method,
-        criterion,
-        length_buckets,
-        prompt,
-        seed,
-        validation,
-        test,
-        evaluation_labels,
-        empty_quota,
-        constraint,
+    options = made.resolved(
+        BuildOptions(
+            method=method,
+            criterion=criterion,
+            length_buckets=length_buckets,
+            prompt=prompt,
+            seed=seed,
+            validation=validation,
+            test=test,
+            evaluation_labels=evaluation_labels,
+            empty_quota=empty_quota,
+            constraint=constraint,
+            structure=structure,
+            template_rule=template_rule,
+            tmcd_mode=tmcd_mode,
+        )
     )
     specs = plan_tables(lm, k) if published is None else published[1]
     names = names_by_scorer(specs)
     chosen = choose_configs(made, options, names, configs)
     faults = FaultLog(on_bad_row)
     root, origin = open_source(made, source)
-    data = made.read(root, faults, origin)
+    data = made.read(root, faults, origin, options)
     faults.finish()
     wanted = [spec for spec in made.configs(options, names, data.table.num_rows) if spec.name in chosen]
+    wanted = _in_source(wanted, data, configs, root)
     for spec in wanted:
         # Options that a splitter refuses should be known before a model has run for hours.
         splitters.get(spec.splitter)(**spec.parameters)
@@ -130,7 +140,16 @@ def build(
         for name in dict.fromkeys(spec.scores for spec in wanted if spec.scores is not None)
     }
     return assemble(
-        made, data, wanted, tables, options, out, on_bad_row=on_bad_row, accepted=agreed, overwrite=overwrite
+        made,
+        data,
+        wanted,
+        tables,
+        options,
+        out,
+        on_bad_row=on_bad_row,
+        accepted=agreed,
+        trees_from=root if made.source_has_trees else None,
+        overwrite=overwrite,
     )
 
 
@@ -144,6 +163,11 @@ def split(
     label: str | None = None,
     group: str | None = None,
     id: str | None = None,
+    program: str | None = None,
+    structure: str | None = None,
+    template_rule: str | None = None,
+    tmcd_mode: str | None = None,
+    constraint: str | None = None,
     validation: Size = 0.1,
     test: Size = 0.1,
     licence: str = "unknown",
@@ -163,8 +187,9 @@ def split(
     """Make a release of a user's own rows: a CSV, TSV, JSONL, JSON or parquet file, or a Hub data set.
 
     Rows whose inputs (`context` and `text`) are equal stay on one side, as do rows of one value in `group`;
-    shares of `label` are kept. `by` names rules of `builders.custom.RULES`; `licence` is a Hub licence id.
-    A Hub data set is `ORG/NAME@REVISION`, if no such file exists. Raises as `build` does.
+    shares of `label` are kept. `program` is a column of programs, SQL say, for splits by `template` and
+    `tmcd`; their definitions and `constraint` are those of `BuildOptions`. `by` names rules of
+    `builders.custom.RULES`; `licence` is a Hub licence id. A Hub data set is `ORG/NAME@REVISION`, if no such file exists. Raises as `build` does.
     """
     source = str(file)
     if not Path(file).exists():
@@ -181,6 +206,9 @@ def split(
         label=label,
         group=group,
         id=id,
+        program=program,
+        structure=structure,
+        template_rule=template_rule,
         by=by,
         scorer=scorer,
         validation=validation,
@@ -194,6 +222,10 @@ def split(
         lm=lm,
         k=k,
         criterion=criterion,
+        constraint=constraint,
+        structure=structure,
+        template_rule=template_rule,
+        tmcd_mode=tmcd_mode,
         seed=seed,
         recipe=recipe,
         device=device,
@@ -215,11 +247,13 @@ def assemble(
     *,
     on_bad_row: Policy = "fail",
     accepted: Collection[str] = (),
+    trees_from: Path | None = None,
     overwrite: bool = False,
 ) -> ReleaseFolder:
     """Place rows that are read and scored, and write the whole release.
 
     `tables` holds every score table that a config of `specs` reads; tables may have more rows than `data`.
+    `trees_from` is a source whose files hold constituency trees of the texts.
     """
     uids, content_ids = (data.table.column(name).combine_chunks() for name in ("uid", "content_id"))
     tables = {name: table.select(uids, content_ids) for name, table in tables.items()}
@@ -240,8 +274,28 @@ def assemble(
         audit = auditing.report(_audit(builder, rows, sides, ordered), set(accepted))
         entries = {name: config.entry() for name, config in pending.items()}
         manifest = {**facts, "configs": {**entries, **others}, "audit": audit}
-        _describe(writer, manifest, Path(out))
+        _describe(writer, manifest, Path(out), trees_from)
         return writer.finish(manifest)
+
+
+def _in_source(
+    specs: Sequence[ConfigSpec], data: SourceData, asked: Sequence[str] | None, root: Path
+) -> list[ConfigSpec]:
+    """Without configs whose published placement the source lacks; SourceError for one asked for by name."""
+    found = []
+    for spec in specs:
+        split = spec.parameters.get("split") if spec.splitter == "published" else None
+        if split is None or split in data.published_splits:
+            found.append(spec)
+        elif asked is not None:
+            raise SourceError(
+                f"no published split {split!r} for config {spec.name!r}",
+                path=root,
+                fix="put the file of the published split beside the corpus, or leave the config out",
+            )
+    if not found:
+        raise UsageError("the source holds none of the published splits; name other configs")
+    return found
 
 
 def _start_configs(
@@ -266,6 +320,7 @@ def _start_configs(
             assignment,
             task=builder.task,
             scores=None if table is None else table.table,
+            columns=builder.placed_columns(data, assignment.side),
         )
         sides[spec.name] = assignment.side[rows.order].astype(np.int8)
     return pending, sides
@@ -287,11 +342,11 @@ def _default(specs: Sequence[ConfigSpec]) -> str:
     return next((spec for spec in specs if spec.default), (forward or list(specs))[0]).name
 
 
-def _describe(writer: ReleaseWriter, manifest: dict[str, Any], target: Path) -> None:
-    """Write the card. What people added to a release that is replaced outlives its rows.
+def _describe(writer: ReleaseWriter, manifest: dict[str, Any], target: Path, trees_from: Path | None) -> None:
+    """Analyse the rows and write the card. What people added to a release that is replaced outlives its rows.
 
     Sections written by hand come back in the new card; results come back too, marked stale where the rows
-    that they were measured on have changed.
+    that they were measured on have changed, and so do analyses of the same rows by other data.
     """
     card, results = target / README, target / "results"
     writer.write_text(card.name, hand_written(target))
@@ -300,6 +355,12 @@ def _describe(writer: ReleaseWriter, manifest: dict[str, Any], target: Path) -> 
         with writer.adding(results.name):
             shutil.copytree(results, writer.folder / results.name, dirs_exist_ok=True)
             refresh_index(view)
+    earlier = target / PROPERTIES
+    with writer.adding(PROPERTIES):
+        if earlier.is_file():
+            (writer.folder / PROPERTIES).parent.mkdir()
+            shutil.copyfile(earlier, writer.folder / PROPERTIES)
+        analyse(view, source=trees_from)
     with writer.adding(card.name):
         written = write_card(view, name=target.resolve().name)
     for note in (*writer.notes, *written.notes):

@@ -1,5 +1,7 @@
 """Splits of a user's own data: one file (or Hub data set) of texts, with or without contexts and labels.
 
+Instead of labels, rows may have programs (SQL, say), which a model has to write.
+
 Two rules differ from those of published benchmarks. Rows of equal input stay on one side, so that no split
 leaks; a row that repeats on two sides would be an error of the audit. And rows are placed in the order of
 their uids, which come from an id column or from the content, so that a shuffled file gives the same split.
@@ -26,9 +28,20 @@ from ..registry import closest
 from ..splitting.base import DEFAULT_SEED, Sizes, SplitRows
 from ..splitting.scores.templates import user_template
 from ..tasks import Task
-from ._custom_rows import Columns, placement_notes, side_groups, typed, usable_rows, with_head_and_tail
-from .base import Builder, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
+from ..text.programs import Structure, TemplateRule, structures
+from ._custom_rows import (
+    Columns,
+    placement_notes,
+    program_notes,
+    side_groups,
+    typed,
+    usable_rows,
+    with_head_and_tail,
+    with_programs,
+)
+from .base import DEFAULT_OPTIONS, Builder, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
 from .likelihood import LikelihoodBenchmark
+from .programs import chosen_rule
 from .sizes import Size, checked_size, held_out_sizes
 from .sources.tabular import read_table, read_tables, table_files
 
@@ -39,9 +52,15 @@ RULES = {
     "likelihood_len": "by likelihood among texts of one length",
     "likelihood_reverse": "by likelihood in reverse",
     "likelihood_len_reverse": "by likelihood in reverse among texts of one length",
+    "template": "by query template",
+    "tmcd": "by compounds of programs (TMCD)",
 }
 """What rows can be divided by, in words. Likelihood rules train on the likely rows, their reverses on the
 unlikely ones; `_len` keeps the distribution of lengths."""
+PROGRAM_RULES = ("template", "tmcd")
+"""The rules that need programs."""
+
+_TEMPLATE_RULES = {"sql": "canonical", "funql": "funql"}
 
 _RANDOM_SEEDS = tuple(DEFAULT_SEED + number for number in range(3))
 
@@ -66,6 +85,9 @@ def custom_builder(
     label: str | None = None,
     group: str | None = None,
     id: str | None = None,
+    program: str | None = None,
+    structure: str | None = None,
+    template_rule: str | None = None,
     by: Sequence[str] = ("random",),
     scorer: Scorer = "prompt",
     validation: Size = 0.1,
@@ -77,12 +99,14 @@ def custom_builder(
 ) -> CustomBuilder:
     """A builder for rows of the user's own, which are texts in column `text`.
 
-    `context` is read before the text and never scored; `label` is a class to predict. Rows of one value in
-    `group` stay on one side (empty values are no group), as rows of equal input do anyway. `id` gives
-    unique ids; without it, a row's id is a hash of its input and label. `by` names rules of RULES; the first
-    one makes the default config. `scorer` says whether likelihood is that of a prompted or of a fine-tuned
-    model. `validation` and `test` are rows (int) or shares (float). `files` is a pattern for the names of
-    the files of a Hub data set that are read (`data/train-*.parquet`); otherwise all of one format are.
+    `context` is read before the text and never scored; `label` is a class to predict, `program` a program to
+    write. Rows of one value in `group` stay on one side (empty values are no group), as rows of equal input
+    do anyway. `id` gives unique ids; without it, a row's id is a hash of its input and label or program.
+    `structure` and `template_rule` name definitions of `text.programs`; None for `sqlglot` and `canonical`
+    (for FunQL, `funql`). `by` names rules of RULES; the first one makes the default config. `scorer` says
+    whether likelihood is that of a prompted or of a fine-tuned model. `validation` and `test` are rows (int)
+    or shares (float). `files` is a pattern for the names of the files of a Hub data set that are read
+    (`data/train-*.parquet`); otherwise all of one format are.
 
     Raises UsageError for choices that cannot be used.
     """
@@ -91,6 +115,8 @@ def custom_builder(
             raise UsageError(f"rows cannot be divided by {rule!r}; {closest(rule, list(RULES))}")
     if not by:
         raise UsageError(f"nothing to divide rows by; give one of {', '.join(RULES)}")
+    if program is None:
+        _refuse_without_programs(by, structure, template_rule)
     if scorer not in ("prompt", "kfold"):
         raise UsageError(f"scorer is {show(scorer)}; give prompt or kfold")
     info = DatasetInfo(
@@ -105,9 +131,24 @@ def custom_builder(
         task_categories=("text-classification",) if label is not None else (),
         tags=("benchwright",),
     )
-    columns = Columns(text, context, label, group, id)
+    columns = Columns(text, context, label, group, id, program)
     sizes = checked_size(validation), checked_size(test)
-    return CustomBuilder(info, columns, tuple(by), scorer, *sizes, files)
+    definitions = None if program is None else _definitions(structure or "sqlglot", template_rule)
+    return CustomBuilder(info, columns, tuple(by), scorer, *sizes, files, definitions)
+
+
+def _refuse_without_programs(by: Sequence[str], structure: str | None, template_rule: str | None) -> None:
+    for rule in by:
+        if rule in PROGRAM_RULES:
+            raise UsageError(f"a split by {rule} needs programs; name their column with --program")
+    for option, value in (("--structure", structure), ("--template-rule", template_rule)):
+        if value is not None:
+            raise UsageError(f"{option} {value!r} is for programs; name their column with --program")
+
+
+def _definitions(structure: str, template_rule: str | None) -> tuple[Structure, TemplateRule]:
+    found = structures.get(structure)
+    return found, chosen_rule(template_rule or _TEMPLATE_RULES[found.language], found.language)
 
 
 class CustomBuilder(Builder):
@@ -129,6 +170,7 @@ class CustomBuilder(Builder):
         validation: Size,
         test: Size,
         files: str | None,
+        definitions: tuple[Structure, TemplateRule] | None = None,
     ) -> None:
         self.columns = columns
         self.by = by
@@ -144,13 +186,22 @@ class CustomBuilder(Builder):
             default_prompt=template.name,
             kfold_template=template.name,
         )
+        if definitions is not None:
+            structure, rule = definitions
+            vars(self).update(
+                language=structure.language,
+                structure=structure.name,
+                template_rules={"corrected": rule.name, "published": rule.name},
+            )
 
-    def read(self, root: Path, faults: FaultLog, origin: Origin) -> SourceData:
+    def read(
+        self, root: Path, faults: FaultLog, origin: Origin, options: BuildOptions = DEFAULT_OPTIONS
+    ) -> SourceData:
         """Read one file in a format of `sources.tabular`, or the files of a Hub data set.
 
-        Rows without text, context, label or id go to `faults`, as do repeated ids. Raises SourceError for
-        a file or column that cannot be used, UsageError for columns that the file lacks or that a release
-        adds by itself.
+        Rows without text, context, label, program or id go to `faults`, as do repeated ids; a program that
+        cannot be read is no fault, and noted. Raises SourceError for a file or column that cannot be used,
+        UsageError for columns that the file lacks or that a release adds by itself.
         """
         if origin.kind == "hub":
             source = read_tables(table_files(root, self.files), faults)
@@ -163,6 +214,11 @@ class CustomBuilder(Builder):
             raise SourceError("no usable row", path=root, fix="fill in texts, labels and ids")
         rows = source.table.num_rows
         payload, features = typed(source, self.columns)
+        programs = None
+        if self.columns.program is not None:
+            texts = payload.column(self.columns.program).to_pylist()
+            programs = self.programs(texts, self.resolved(options))
+            payload, features = with_programs(payload, features, programs)
         vars(self).update(
             task=_task(self.columns, features),
             features=family(features),
@@ -170,6 +226,9 @@ class CustomBuilder(Builder):
             published_sizes=held_out_sizes(rows, self.validation, self.test),
         )
         table = with_head_and_tail(payload, source, self.columns, corpus_name(self.info.pretty_name))
+        notes = placement_notes(table, self.columns)
+        if programs is not None:
+            notes += program_notes(programs, table.column("uid").to_pylist())
         return SourceData(
             table=table,
             origin=origin,
@@ -177,7 +236,8 @@ class CustomBuilder(Builder):
             read=source.read,
             filtered=dict(faults.filtered),
             dropped=dict(faults.dropped),
-            notes=placement_notes(table, self.columns),
+            notes=notes,
+            programs=programs,
         )
 
     def configs(
@@ -192,8 +252,15 @@ class CustomBuilder(Builder):
             sizes = held_out_sizes(rows, self.validation, self.test)
         else:
             sizes = getattr(self, "published_sizes", Sizes(1, 1, 1))
+        programs = self.columns.program is not None
         benchmark = LikelihoodBenchmark(
-            texts="texts", sizes=sizes, labelled=self.columns.label is not None, random_seeds=_RANDOM_SEEDS
+            texts="texts",
+            sizes=sizes,
+            labelled=self.columns.label is not None,
+            random_seeds=_RANDOM_SEEDS,
+            constraint="atoms" if programs else None,
+            programs=programs,
+            tmcd_iterations=None,
         )
         made = [(self._rule(spec), spec) for spec in benchmark.configs(options, score_names, sizes.total)]
         for rule in self.by:
@@ -205,7 +272,7 @@ class CustomBuilder(Builder):
         return [replace(spec, extra=rule not in self.by, default=spec.name == default) for rule, spec in made]
 
     def split_rows(self, data: SourceData) -> SplitRows:
-        """Uids, lengths, labels and groups; the canonical order is that of the uids."""
+        """Uids, lengths, labels, groups and programs; the canonical order is that of the uids."""
         table = data.table
         uids = table.column("uid").combine_chunks()
         rank = np.empty(len(uids), dtype=np.int64)
@@ -220,12 +287,16 @@ class CustomBuilder(Builder):
             labels=labels,
             label_names=self.task.labels or (),
             groups=side_groups(table, self.columns),
+            **({} if data.programs is None else data.programs.split_rows()),
         )
 
     def choices(self) -> dict[str, Any]:
         """`custom_builder(name, **choices)` makes this builder again; licence and the like are in `info`."""
+        programs = self.columns.program is not None
         return {
             **vars(self.columns),
+            "structure": self.structure if programs else None,
+            "template_rule": self.template_rules["corrected"] if programs else None,
             "by": list(self.by),
             "scorer": self.scorer,
             "validation": self.validation,
@@ -244,6 +315,8 @@ class CustomBuilder(Builder):
 
 
 def _task(columns: Columns, features: Features) -> Task:
+    if columns.program is not None:
+        return Task("text-to-program", columns.inputs, columns.program, ("string_match",))
     if columns.label is None:
         return Task("text", columns.inputs, target="", metrics=())
     feature = features[columns.label]

@@ -1,5 +1,7 @@
 """The configs that every likelihood-split benchmark has: random, length and likelihood splits.
 
+Corpora of programs (text-to-SQL) have template and TMCD splits as well.
+
 Source: "Benchmarking Long-tail Generalization with Likelihood Splits" (2210.06799). Config names are those of
 the paper's published data: `ll_split` for a fine-tuned model, `ll_split_pt` for a prompted one, `_len` where
 the distribution of lengths is kept.
@@ -34,6 +36,8 @@ CITATION = """@inproceedings{godbole-jia-2023-benchmarking,
 
 # Score-table names start with the scorer's word; what follows is the slug of a second model or k.
 _LIKELIHOOD_CONFIGS = {"kfold": ("lm_kfold", "ll_split"), "prompt": ("lm_prompt", "ll_split_pt")}
+_PROGRAM_SEED = 1
+"""Of `template` and `tmcd`, unless the build has a seed of its own (code of google-research/language)."""
 _JUDGES = {"kfold": "fine-tuned on the other folds", "prompt": "given a prompt"}
 
 
@@ -43,7 +47,9 @@ class LikelihoodBenchmark:
 
     `texts` is the plural noun of the scored texts, for summaries. `labelled` rows are divided label by
     label; others may have the atom constraint. `random_seeds` are those of `random`, `random_2`, ...;
-    they hold unless the build has a seed of its own.
+    they hold unless the build has a seed of its own. `constraint` is that of likelihood splits. Rows with
+    `programs` have the configs `template` and `tmcd` too; the latter makes at most `tmcd_iterations` swaps
+    (None: what its mode says).
     """
 
     texts: str
@@ -51,6 +57,8 @@ class LikelihoodBenchmark:
     labelled: bool
     random_seeds: tuple[int, ...]
     constraint: str | None = None
+    programs: bool = False
+    tmcd_iterations: int | None = 10_000
 
     def configs(
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int
@@ -62,6 +70,7 @@ class LikelihoodBenchmark:
         specs = [
             *self._random(options, common),
             self._length(options, common),
+            *(self._programs(options, common) if self.programs else ()),
             *likelihood,
             *(self._reverse(spec) for spec in likelihood),
         ]
@@ -109,6 +118,31 @@ class LikelihoodBenchmark:
             parameters={**common, "seed": options.seed, **self._constraint_rule(options, None)},
             summary=f"Short {self.texts} train, the longest ones evaluate.",
         )
+
+    def _programs(self, options: BuildOptions, common: Mapping[str, Any]) -> list[ConfigSpec]:
+        """The paper evaluates on templates picked at random; the published code trains on them first."""
+        seed = _PROGRAM_SEED if options.seed == DEFAULT_SEED else options.seed
+        shared = {"sizes": common["sizes"], "seed": seed}
+        mode = "train_first" if options.method == "published" else "evaluation"
+        template = ConfigSpec(
+            name="template",
+            splitter="template",
+            parameters={**shared, "mode": mode, **self._constraint_rule(options, None)},
+            summary="Whole query templates are placed at random: no program evaluates that trains with other "
+            "values.",
+        )
+        tmcd = ConfigSpec(
+            name="tmcd",
+            splitter="tmcd",
+            parameters={
+                **shared,
+                "mode": options.tmcd_mode or "best",
+                "constraint": self._constraint_rule(options, "atoms").get("constraint"),
+                "max_iterations": self.tmcd_iterations,
+            },
+            summary="Programs train and evaluate on different compounds of the same atoms (TMCD).",
+        )
+        return [template, tmcd]
 
     def _likelihood(
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], common: Mapping[str, Any]
@@ -170,17 +204,19 @@ class LikelihoodBuilder(Builder):
     def configs(
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
     ) -> list[ConfigSpec]:
-        """Random, length and likelihood splits."""
+        """Random, length and likelihood splits; template and TMCD splits where rows have programs."""
         return self.benchmark.configs(options, score_names, self.published_rows if rows is None else rows)
 
     def split_rows(self, data: SourceData) -> SplitRows:
-        """What every corpus has: uids, source order, lengths of the scored text, source splits."""
+        """What corpora have in common: uids, source order, lengths of the scored text, splits, programs."""
         table = data.table
         return SplitRows(
             uids=table.column("uid").combine_chunks(),
             source_index=table.column("source_index").to_numpy().astype(np.int64),
             lengths=table.column("length").to_numpy(),
             source_splits=np.array(table.column("source_split").to_pylist()),
+            published_splits=data.published_splits,
+            **({} if data.programs is None else data.programs.split_rows()),
         )
 
 

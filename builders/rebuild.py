@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
-from .base import Builder, builders
+from .base import Builder, BuildOptions, builders
 from .build import build
 from .custom import custom_builder
 from .verify import Difference, compare
@@ -37,16 +38,7 @@ def rebuild(
             source=source,
             out=scratch / old.path.resolve().name if scratch is not None else Path(str(out)),
             configs=list(old.placed_configs),
-            method=manifest["method"],
-            criterion=manifest["choices"]["criterion"],
-            length_buckets=manifest["choices"]["length_buckets"],
-            validation=manifest["choices"]["validation"],
-            test=manifest["choices"]["test"],
-            evaluation_labels=manifest["choices"]["evaluation_labels"],
-            empty_quota=manifest["choices"]["empty_quota"],
-            constraint=manifest["choices"]["constraint"],
-            prompt=manifest["choices"]["prompt"],
-            seed=manifest["choices"]["seed"],
+            **asdict(options_of(manifest)),
             scores=old.path if "scores" in old.configs else None,
             on_bad_row=manifest["source"]["on_bad_row"],
             overwrite=overwrite,
@@ -56,6 +48,13 @@ def rebuild(
     finally:
         if scratch is not None:
             shutil.rmtree(scratch, ignore_errors=True)
+
+
+def options_of(manifest: dict[str, Any]) -> BuildOptions:
+    """The choices that a release was made with; those that its version did not know are left open."""
+    known = {field.name for field in fields(BuildOptions)}
+    choices = {name: value for name, value in manifest["choices"].items() if name in known}
+    return BuildOptions(method=manifest["method"], **choices)
 
 
 def builder_of(manifest: dict[str, Any]) -> Builder:

@@ -18,7 +18,7 @@ from ..splitting.base import DEFAULT_SEED, TRAIN, UNUSED, Assignment, Scores, Sp
 from ..splitting.scores import ScoreTable, ScoringOptions
 from ..splitting.scores.check import check_cut, compare_scores
 from .base import Builder, BuildOptions, ScoreSpec, SourceData
-from .rebuild import builder_of
+from .rebuild import builder_of, options_of
 from .scoring import make_table, model_and_revision
 from .sources.origin import open_source
 
@@ -88,7 +88,8 @@ def rescore(
         raise UsageError(f"the score tables come from {len(models)} models, which one --lm cannot stand for")
     builder = builder_of(manifest)
     root, origin = open_source(builder, source)
-    data = builder.read(root, FaultLog(manifest["source"]["on_bad_row"]), origin)
+    faults = FaultLog(manifest["source"]["on_bad_row"])
+    data = builder.read(root, faults, origin, builder.resolved(options_of(manifest)))
     uids, content_ids = (data.table.column(column).combine_chunks() for column in ("uid", "content_id"))
     published = {name: ScoreTable.from_release(folder, name).select(uids, content_ids) for name in entries}
     reports = []

@@ -16,7 +16,7 @@ from ..splitting.base import Sizes, SplitRows
 from ..splitting.scores.templates import SNLI_WITH_LABEL, SNLI_WITHOUT_LABEL, PromptTemplate
 from ..tasks import NLI
 from ..text import word_counts
-from .base import BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
+from .base import DEFAULT_OPTIONS, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
 from .likelihood import CITATION, LikelihoodBenchmark, LikelihoodBuilder, payload_table
 from .sources.snli import LABELS, read_snli
 
@@ -78,8 +78,11 @@ class SnliBuilder(LikelihoodBuilder):
     default_prompt = SNLI_WITH_LABEL.name
     kfold_template = SNLI_WITH_LABEL.name
     fine_tune_steps = 15_000
+    source_has_trees = True
 
-    def read(self, root: Path, faults: FaultLog, origin: Origin) -> SourceData:
+    def read(
+        self, root: Path, faults: FaultLog, origin: Origin, options: BuildOptions = DEFAULT_OPTIONS
+    ) -> SourceData:
         """Read the splits that are there and apply the filters. Raises SourceError."""
         source = read_snli(root, faults)
         pairs = source.pairs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from datasets import ClassLabel, Features, Value
 
+from ..eval.metrics.spider import HARDNESS_LEVELS, Schema, hardness
 from ..faults import FaultLog
 from ..features import HEAD, family
 from ..hashing import content_ids
@@ -24,10 +25,17 @@ from ..splitting.scores.templates import (
 )
 from ..tasks import TEXT_TO_SQL
 from ..text import word_counts
-from ..text.sql import sql_atoms
-from .base import DatasetInfo, Origin, SourceData
+from .base import DEFAULT_OPTIONS, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
 from .likelihood import CITATION, LikelihoodBenchmark, LikelihoodBuilder, payload_table
-from .sources.spider import DatabaseSchema, parser_source, parser_target, read_spider
+from .sources.files import SourceFolder
+from .sources.published_splits import PublishedSplits, read_published_splits, spider_row_numbers
+from .sources.spider import (
+    DatabaseSchema,
+    SpiderSource,
+    parser_source,
+    parser_target,
+    read_spider,
+)
 
 SCHEMAS = Features(
     {
@@ -42,6 +50,10 @@ SCHEMAS = Features(
 )
 """Config `schemas`: tables and columns by the names that queries use. Columns are numbered from 0, which
 is `*` of table -1; keys are column numbers."""
+
+
+_PUBLISHED_SPLITS = {"random_1": "random", "length_1": "length", "template_1": "template", "tmcd_1": "TMCD"}
+"""Of "Compositional Generalization and Natural Language Variation" (2010.12725), train and test only."""
 
 
 class SpiderBuilder(LikelihoodBuilder):
@@ -89,7 +101,7 @@ class SpiderBuilder(LikelihoodBuilder):
             "query": Value("string"),
             "source": Value("string"),
             "target": Value("string"),
-            "hardness": ClassLabel(names=["easy", "medium", "hard", "extra"]),
+            "hardness": ClassLabel(names=list(HARDNESS_LEVELS)),
             "template": Value("string"),
             "sql_parsed": Value("bool"),
             "num_novel_compounds": Value("int32"),
@@ -98,7 +110,12 @@ class SpiderBuilder(LikelihoodBuilder):
     published_rows = 8_034
     published_sizes = Sizes(train=5_966, validation=1_034, test=1_034)
     benchmark = LikelihoodBenchmark(
-        texts="questions", sizes=published_sizes, labelled=False, random_seeds=(1, 2, 3), constraint="atoms"
+        texts="questions",
+        sizes=published_sizes,
+        labelled=False,
+        random_seeds=(1, 2, 3),
+        constraint="atoms",
+        programs=True,
     )
     templates: ClassVar[dict[str, PromptTemplate]] = {
         template.name: template
@@ -108,46 +125,97 @@ class SpiderBuilder(LikelihoodBuilder):
     kfold_template = SPIDER_FINE_TUNED.name
     training_template = SPIDER_TRAINING.name
     fine_tune_steps = 2_000
+    language = "sql"
 
-    def read(self, root: Path, faults: FaultLog, origin: Origin) -> SourceData:
-        """Read train_spider.json, dev.json and tables.json. Raises SourceError."""
+    def configs(
+        self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
+    ) -> list[ConfigSpec]:
+        """Random, length, template, TMCD and likelihood splits; then the published ones of the subset."""
+        published = [
+            ConfigSpec(
+                name=f"nqg_{split}",
+                splitter="published",
+                parameters={"split": split},
+                summary=f"The published {kind} split of the 4,376 train questions on larger databases.",
+            )
+            for split, kind in _PUBLISHED_SPLITS.items()
+        ]
+        return [*super().configs(options, score_names, rows), *published]
+
+    def read(
+        self, root: Path, faults: FaultLog, origin: Origin, options: BuildOptions = DEFAULT_OPTIONS
+    ) -> SourceData:
+        """Read train_spider.json, dev.json, tables.json and, where they are, the published splits.
+
+        Raises SourceError.
+        """
+        options = self.resolved(options)
         source = read_spider(root, faults)
         examples = source.examples
         suffixes = {db_id: database.suffix() for db_id, database in source.databases.items()}
         db_ids, questions, queries = (
             examples.column(name).to_pylist() for name in ("db_id", "question", "query")
         )
+        published = _published_splits(root, source)
+        targets = [parser_target(query) for query in queries]
+        programs = self.programs(targets, options)
         derived = {
             "content_id": content_ids(examples, list(self.task.inputs)),
             "source": [
                 parser_source(db_id, question) + suffixes[db_id]
                 for db_id, question in zip(db_ids, questions, strict=True)
             ],
-            "target": [parser_target(query) for query in queries],
+            "target": targets,
+            "hardness": _hardness(source.databases, db_ids, queries),
+            "template": programs.templates,
+            "sql_parsed": programs.parsed,
             "length": word_counts(question.lower().strip() for question in questions),
         }
         return SourceData(
             table=payload_table(examples, derived, self.features),
             origin=origin,
-            files=source.files,
+            files=(*source.files, *published.files),
             read=source.read,
             dropped=dict(faults.dropped),
             extras={"schemas": (_schema_table(source.databases), SCHEMAS)},
-            notes=source.notes,
+            notes=(*source.notes, *published.notes),
+            programs=programs,
+            published_splits=published.splits,
         )
 
     def split_rows(self, data: SourceData) -> SplitRows:
-        """Rows without labels; their atoms are the tokens of `target`."""
+        """Rows without labels; programs are read from `target`."""
         table = data.table
-        targets = table.column("target")
         pairs = zip(table.column("db_id").to_pylist(), table.column("question").to_pylist(), strict=True)
         # The published length split counts pieces between single spaces, the database's name included.
         pieces = [len(parser_source(db_id, question).split(" ")) for db_id, question in pairs]
-        return replace(
-            super().split_rows(data),
-            whitespace_lengths=np.array(pieces, dtype=np.int64),
-            atoms=lambda: [sql_atoms(target) for target in targets.to_pylist()],
-        )
+        return replace(super().split_rows(data), whitespace_lengths=np.array(pieces, dtype=np.int64))
+
+
+def _published_splits(root: Path, source: SpiderSource) -> PublishedSplits:
+    """The published splits of the larger databases' train rows, where their files are there."""
+    train = source.rows_read.get("train", 0)
+    db_ids = source.examples.column("db_id").to_pylist()
+    kept = source.examples.column("source_split").to_pylist().count("train")
+    if kept != train:
+        note = f"{train - kept} dropped rows leave the published splits without their numbering: left out"
+        return PublishedSplits(notes=(note,))
+    numbers = spider_row_numbers(db_ids[:train])
+    known = range(sum(number is not None for number in numbers))
+    numbers += [None] * (len(db_ids) - train)
+    return read_published_splits(SourceFolder(root), tuple(_PUBLISHED_SPLITS), numbers, known)
+
+
+def _hardness(
+    databases: Mapping[str, DatabaseSchema], db_ids: Sequence[str], queries: Sequence[str]
+) -> list[int | None]:
+    """Class number of each query's hardness; None where Spider's own parser cannot read it."""
+    schemas = {
+        db_id: Schema(database.tables, database.columns, database.foreign_keys)
+        for db_id, database in databases.items()
+    }
+    levels = (hardness(query, schemas[db_id]) for db_id, query in zip(db_ids, queries, strict=True))
+    return [None if level is None else HARDNESS_LEVELS.index(level) for level in levels]
 
 
 def _schema_table(databases: Mapping[str, DatabaseSchema]) -> pa.Table:

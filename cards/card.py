@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,15 +16,18 @@ from ..atomic import write_text
 from ..errors import PrerequisiteError, ReleaseError
 from ..release import ReleaseFolder
 from . import markdown, numbers
+from .breakdowns import class_tables, error_tables, projection_table, remarks_table
 from .citations import citations
-from .figures import Figure, draw_figures, plan_figures
+from .figures import Figure, Picture, draw_figures, plan_figures
 from .licences import licence_paragraphs
 from .limitations import limitations
 from .markdown import Markdown
 from .overview import column_tables, config_lines, default_config, examples, side_tables
 from .placement import placement_report
+from .properties import PropertySection, property_notes, property_sections
+from .property_data import Properties, read_properties
 from .provenance import audit_summary, findings, score_reports, source_report
-from .results import read_index, run_tables, scorer_effect
+from .results import metric_words, read_index, run_tables, scorer_effect
 from .user_sections import read_user_sections, user_section
 from .yaml_header import card_metadata, to_yaml
 
@@ -55,7 +58,7 @@ def render_card(
     name: str | None = None,
     repo: str | None = None,
     previous: str | None = None,
-    figures: Sequence[Figure] | None = None,
+    figures: Sequence[Picture] | None = None,
 ) -> str:
     """The text of README.md.
 
@@ -66,13 +69,12 @@ def render_card(
     The same release gives the same text. Raises ReleaseError for a release that readers could not load, or
     for hand-written sections whose markers do not match.
     """
-    planned = plan_figures(release)
+    shown = _Shown.of(release)
     if figures is None:
-        figures = [figure for figure in planned if (release.path / figure.file).is_file()]
+        figures = [figure for figure in shown.figures if (release.path / figure.file).is_file()]
     place = _Place.of(release, name, repo)
-    return _render(
-        release, place, hand_written(release.path) if previous is None else previous, planned, figures
-    )
+    kept = hand_written(release.path) if previous is None else previous
+    return _render(release, place, kept, shown, figures)
 
 
 def write_card(
@@ -84,14 +86,14 @@ def write_card(
     to get them. Raises ReleaseError as `render_card` does, before anything is written.
     """
     folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
-    place, planned, previous = _Place.of(folder, name, repo), plan_figures(folder), hand_written(folder.path)
-    text = _render(folder, place, previous, planned, planned)
+    place, shown, previous = _Place.of(folder, name, repo), _Shown.of(folder), hand_written(folder.path)
+    text = _render(folder, place, previous, shown, shown.figures)
     drawn: list[Path] = []
     notes: tuple[str, ...] = ()
     try:
-        drawn = draw_figures(planned, folder.path)
+        drawn = draw_figures(shown.figures, folder.path)
     except PrerequisiteError as error:
-        text = _render(folder, place, previous, planned, ())
+        text = _render(folder, place, previous, shown, ())
         notes = (f"figures left out: {error.what}; run: {error.install}",)
     write_text(folder.path / README, text)
     return WrittenCard(folder.path / README, tuple(drawn), notes)
@@ -109,6 +111,26 @@ class _Place:
         own = release.path.resolve().name
         # A release that is still being made stands in a hidden folder, whose name readers never see.
         return cls(name or (f"{release.dataset['builder']}-splits" if own.startswith(".") else own), repo)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What the rows and the analyses give to be shown in tables and pictures."""
+
+    properties: Properties
+    distributions: list[Figure]
+    sections: list[PropertySection]
+
+    @classmethod
+    def of(cls, release: ReleaseFolder) -> _Shown:
+        found = read_properties(release)
+        # The lengths of every text include those of the scored one.
+        distributions = plan_figures(release, lengths=not found.lengths)
+        return cls(found, distributions, property_sections(release, found))
+
+    @property
+    def figures(self) -> list[Picture]:
+        return [*self.distributions, *(figure for section in self.sections for figure in section.figures)]
 
 
 def hand_written(folder: Path) -> str:
@@ -131,13 +153,13 @@ def _render(
     release: ReleaseFolder,
     place: _Place,
     previous: str,
-    planned: Sequence[Figure],
-    shown: Sequence[Figure],
+    shown: _Shown,
+    figures: Sequence[Picture],
 ) -> str:
     user = _user_sections(previous, str(release.path / README))
     context = {
         **_overview(release, place),
-        **_evidence(release, planned, shown),
+        **_evidence(release, shown, {figure.file for figure in figures}),
         **_results(release),
         "user": user,
     }
@@ -168,13 +190,17 @@ def _overview(release: ReleaseFolder, place: _Place) -> dict[str, Any]:
     }
 
 
-def _evidence(release: ReleaseFolder, planned: Sequence[Figure], shown: Sequence[Figure]) -> dict[str, Any]:
+def _evidence(release: ReleaseFolder, shown: _Shown, drawn: Container[str]) -> dict[str, Any]:
     """What the rows themselves show."""
     found = findings(release)
     return {
         "placement": placement_report(release),
-        "distributions": [_medians(figure) for figure in planned],
-        "figures": [markdown.image(figure.alternative, figure.file) for figure in shown],
+        "distributions": [_medians(figure) for figure in shown.distributions],
+        "lengths_follow": bool(shown.properties.lengths),
+        "figures": [figure for figure in shown.distributions if figure.file in drawn],
+        "properties": shown.sections,
+        "property_notes": property_notes(shown.properties),
+        "drawn": drawn,
         "examples": examples(release),
         "audited": "audit" in release.manifest,
         "findings": found,
@@ -191,6 +217,10 @@ def _results(release: ReleaseFolder) -> dict[str, Any]:
         "runs": runs,
         "any_drops": any(run.has_drops for run in runs),
         "stale_reasons": list(dict.fromkeys((line.config, line.stale) for line in lines if line.stale)),
+        "remarks": remarks_table(runs),
+        "class_tables": class_tables(release, index, runs),
+        "projections": projection_table(release, index, runs),
+        "error_tables": error_tables(release, index, runs),
         "scorer_effect": scorer_effect(index),
     }
 
@@ -291,14 +321,14 @@ def _environment() -> Environment:
         code=markdown.code,
         codes=markdown.codes,
         commas=markdown.join,
+        picture=lambda figure: markdown.image(figure.alternative, figure.file),
         bibtex=lambda text: markdown.fence(text, "bibtex"),
         count=_number(numbers.count),
         percent=_number(numbers.percent),
         decimal=_number(numbers.decimal),
         signed=_number(lambda value: numbers.decimal(value, signed=True)),
-        points=_number(lambda share: numbers.decimal(None if share is None else 100 * share)),
         change=_number(numbers.change),
         correlation=_number(lambda value: numbers.decimal(value, 3)),
-        words=lambda name: markdown.prose(str(name).replace("_", " ").replace("f1", "F1")),
+        words=lambda name: markdown.prose(metric_words(name)),
     )
     return environment

@@ -6,10 +6,13 @@ matplotlib version: fixed size and resolution, default style whatever the user's
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -17,22 +20,43 @@ import pyarrow as pa
 from ..atomic import atomic_path
 from ..errors import PrerequisiteError
 from ..release import ReleaseFolder
+from .markdown import one_line, shorten
 from .numbers import decimal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 _SCORES, _LENGTHS = "figures/scores.png", "figures/lengths.png"
+# What the card calls its figures, this one's and earlier ones'; every other file is the user's.
+_OWN = re.compile(
+    r"(scores|lengths|rare_words|readability|trees|novel_compounds)\.png|(lengths|composition)_of_\w+\.png"
+)
 EVALUATION = ("validation", "test")
 
+_LABEL_LIMIT = 40
+
 # Okabe and Ito's blue and vermilion: told apart with every common colour blindness, and in grey by lightness.
-_TRAIN_COLOUR = "#0072B2"
-_EVALUATION_COLOUR = "#D55E00"
+TRAIN_COLOUR = "#0072B2"
+EVALUATION_COLOUR = "#D55E00"
 _COLUMNS = 3
 _PANEL_INCHES = (3.1, 2.15)
 _DOTS_PER_INCH = 150
 _FEWEST_BINS, _MOST_BINS = 8, 40
 _OUTER_SHARE = 0.002
+
+
+class Picture(Protocol):
+    """A picture of the card: `file` is relative to the release folder, `alternative` says what it shows."""
+
+    @property
+    def file(self) -> str: ...
+
+    @property
+    def alternative(self) -> str: ...
+
+    def draw(self, path: Path) -> None:
+        """Write the PNG."""
 
 
 @dataclass(frozen=True)
@@ -72,22 +96,49 @@ class Figure:
         )
         return f"{self.title}, one panel per config. Medians: {shown}."
 
+    def draw(self, path: Path) -> None:
+        """Write the PNG; all panels share their axes."""
+        from matplotlib.ticker import MaxNLocator
 
-def plan_figures(release: ReleaseFolder) -> list[Figure]:
-    """The figures that the rows give: scores of every likelihood config, lengths of every placed config."""
-    scores, lengths = [], []
-    for name, entry in release.placed_configs.items():
-        if entry.get("scores"):
-            scores.append(_panel(release, name, "log_likelihood"))
-        lengths.append(_panel(release, name, "length"))
+        columns = min(_COLUMNS, len(self.panels))
+        rows = -(-len(self.panels) // columns)
+        edges = bin_edges(self.panels, self.whole_numbers)
+        width = max(columns * _PANEL_INCHES[0], 4.6)
+        with canvas(path, width, rows * _PANEL_INCHES[1] + 0.75) as picture:
+            grid: Any = picture.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+            for axes, panel in zip(grid.flat, self.panels, strict=False):
+                _draw_panel(axes, panel, edges)
+            for axes in grid.flat[len(self.panels) :]:
+                axes.set_visible(False)
+            if self.whole_numbers:
+                grid[0, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
+            for column in range(columns):
+                last = max(row for row in range(rows) if row * columns + column < len(self.panels))
+                grid[last, column].tick_params(labelbottom=True)
+            picture.supxlabel(self.axis, fontsize=9)
+            picture.supylabel("% of the rows of a side", fontsize=9)
+            handles, labels = grid[0, 0].get_legend_handles_labels()
+            picture.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False, fontsize=9)
+
+
+def plan_figures(release: ReleaseFolder, *, lengths: bool = True) -> list[Figure]:
+    """The figures that the rows give: scores of every likelihood config, lengths of every placed config.
+
+    `lengths` is false where the lengths of every text are shown elsewhere.
+    """
+    configs = release.placed_configs
+    scored = [
+        _panel(release, name, "log_likelihood") for name, entry in configs.items() if entry.get("scores")
+    ]
+    measured = [_panel(release, name, "length") for name in configs] if lengths else []
     figures = [
-        Figure(_SCORES, "Log-likelihood of the scored text", "log-likelihood (nats)", False, _filled(scores)),
-        Figure(_LENGTHS, "Length of the scored text", "length (words)", True, _filled(lengths)),
+        Figure(_SCORES, "Log-likelihood of the scored text", "log-likelihood (nats)", False, _filled(scored)),
+        Figure(_LENGTHS, "Length of the scored text", "length (words)", True, _filled(measured)),
     ]
     return [figure for figure in figures if figure.panels]
 
 
-def draw_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
+def draw_figures(figures: Sequence[Picture], folder: Path) -> list[Path]:
     """Write every figure below `folder` (a release), each atomically; remove own figures no longer made.
 
     Raises PrerequisiteError without matplotlib, before anything is written.
@@ -100,11 +151,39 @@ def draw_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
     for figure in figures:
         path = folder / figure.file
         with atomic_path(path) as part:
-            _draw(figure, part)
+            figure.draw(part)
         paths.append(path)
-    for file in {_SCORES, _LENGTHS} - {figure.file for figure in figures}:
-        (folder / file).unlink(missing_ok=True)
+    for path in sorted((folder / "figures").glob("*.png")):
+        if _OWN.fullmatch(path.name) and path not in paths:
+            path.unlink()
     return paths
+
+
+def picture_name(name: str) -> str:
+    """A name from data as it can stand in a picture; matplotlib leaves out labels that begin with `_`."""
+    shown = shorten(one_line(name), _LABEL_LIMIT)
+    return f" {shown}" if shown.startswith("_") else shown
+
+
+@contextmanager
+def canvas(path: Path, width: float, height: float) -> Iterator[Canvas]:
+    """An empty picture of that size in inches, in matplotlib's own style; written to `path` at the end."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.style import context as style
+
+    with (
+        style("default"),
+        rc_context({"text.parse_math": False, "font.size": 8.5}),
+        warnings.catch_warnings(),
+    ):
+        # Names in scripts that the font lacks are drawn as boxes; the tables have them.
+        warnings.filterwarnings("ignore", "Glyph")
+        picture = Canvas(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(picture)
+        yield picture
+        picture.savefig(path, format="png", dpi=_DOTS_PER_INCH, metadata={"Software": None})
 
 
 def _panel(release: ReleaseFolder, config: str, column: str) -> Panel:
@@ -149,43 +228,12 @@ def shares(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return 100 * counts / max(1, len(values))
 
 
-def _draw(figure: Figure, path: Path) -> None:
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Canvas
-    from matplotlib.style import context as style
-    from matplotlib.ticker import MaxNLocator
-
-    columns = min(_COLUMNS, len(figure.panels))
-    rows = -(-len(figure.panels) // columns)
-    edges = bin_edges(figure.panels, figure.whole_numbers)
-    with style("default"), rc_context({"text.parse_math": False, "font.size": 8.5}):
-        width = max(columns * _PANEL_INCHES[0], 4.6)
-        canvas = Canvas(figsize=(width, rows * _PANEL_INCHES[1] + 0.75), layout="constrained")
-        FigureCanvasAgg(canvas)
-        grid: Any = canvas.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-        for axes, panel in zip(grid.flat, figure.panels, strict=False):
-            _draw_panel(axes, panel, edges)
-        for axes in grid.flat[len(figure.panels) :]:
-            axes.set_visible(False)
-        if figure.whole_numbers:
-            grid[0, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
-        for column in range(columns):
-            last = max(row for row in range(rows) if row * columns + column < len(figure.panels))
-            grid[last, column].tick_params(labelbottom=True)
-        canvas.supxlabel(figure.axis, fontsize=9)
-        canvas.supylabel("% of the rows of a side", fontsize=9)
-        handles, labels = grid[0, 0].get_legend_handles_labels()
-        canvas.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False, fontsize=9)
-        canvas.savefig(path, format="png", dpi=_DOTS_PER_INCH, metadata={"Software": None})
-
-
 def _draw_panel(axes: Axes, panel: Panel, edges: np.ndarray) -> None:
-    axes.stairs(shares(panel.train, edges), edges, fill=True, color=_TRAIN_COLOUR, alpha=0.45, label="train")
+    axes.stairs(shares(panel.train, edges), edges, fill=True, color=TRAIN_COLOUR, alpha=0.45, label="train")
     axes.stairs(
         shares(panel.evaluation, edges),
         edges,
-        color=_EVALUATION_COLOUR,
+        color=EVALUATION_COLOUR,
         linewidth=1.5,
         label="evaluation (validation and test)",
     )

@@ -13,15 +13,20 @@ from .provenance import find
 # With fewer rows a 95 % interval around 50 % is wider than plus or minus 5 points: 1.96 * 0.5 / sqrt(n).
 _WIDE_INTERVAL_ROWS = 385
 
+_EXACT_SET_MATCH = "exact_set_match"
+
 
 def limitations(release: ReleaseFolder) -> list[Markdown]:
     """One paragraph per reservation, the gravest first."""
     return [
         *_sample(release),
         *_ids_only(release),
+        *_no_licence(release),
         *_small_evaluation(release),
         *_language_model(release),
         *_unscored(release),
+        *_structure(release),
+        *_exact_match(release),
         *_known_findings(release),
         *_languages(release),
     ]
@@ -43,6 +48,11 @@ def _ids_only(release: ReleaseFolder) -> Iterator[Markdown]:
             "The text of the source may not be redistributed, so the rows carry ids and hashes only; they "
             "are of use together with your own copy of the source."
         )
+
+
+def _no_licence(release: ReleaseFolder) -> Iterator[Markdown]:
+    if release.dataset["licence"].lower() == "unknown":
+        yield Markdown("The source states no licence; see Licence.")
 
 
 def _small_evaluation(release: ReleaseFolder) -> Iterator[Markdown]:
@@ -100,6 +110,25 @@ def _unscored(release: ReleaseFolder) -> Iterator[Markdown]:
             "is too long for the scoring model.",
             most=count(most),
             configs=numbers,
+        )
+
+
+def _structure(release: ReleaseFolder) -> Iterator[Markdown]:
+    if (release.manifest.get("choices") or {}).get("structure") == "sqlglot":
+        yield Markdown(
+            "Atoms and compounds are those of sqlglot's trees, not of the grammar in the paper on likelihood "
+            "splits: divergences and TMCD splits are not comparable with those of the paper."
+        )
+
+
+def _exact_match(release: ReleaseFolder) -> Iterator[Markdown]:
+    metrics = {
+        name for entry in release.placed_configs.values() for name in entry["task"].get("metrics") or ()
+    }
+    if _EXACT_SET_MATCH in metrics:
+        yield Markdown(
+            "Exact set match ignores literal values, numbers after LIMIT and the conditions of joins: a "
+            "query that it accepts may return other rows than the gold query."
         )
 
 

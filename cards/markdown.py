@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from string import Formatter
 from typing import Any
 
@@ -19,8 +19,11 @@ TEXT_LIMIT = 300
 LIST_LIMIT = 5
 
 _SPACE = re.compile(r"\s+")
-# Controls, line separators that are no line breaks to Markdown, marks that turn the direction of text.
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069]")
+# Controls, line separators that are no line breaks to Markdown, marks that turn the direction of text, and
+# halves of characters, which JSON can hold and no file.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 _MARKS = re.compile(r"([`*\[\]~$])|(?<![A-Za-z0-9])(_)|(_)(?![A-Za-z0-9])")
 _BLOCK_START = re.compile(r"^(?:([-+](?=\s|$)|-(?=-)|[=#])|(\d+)([.)])(?=\s|$))")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "\\": "&#92;"}
@@ -94,6 +97,18 @@ def record(row: Mapping[str, Any]) -> Markdown:
         for name, value in row.items()
     ]
     return fence("{\n" + ",\n".join(fields) + "\n}", "json")
+
+
+def table(header: Sequence[object], lines: Iterable[Sequence[object]], left: int = 1) -> Markdown:
+    """A table of prose or Markdown cells; columns after the first `left` ones are set flush right."""
+    rule = [*["---"] * left, *["---:"] * (len(header) - left)]
+    rows = [header, [Markdown(cell) for cell in rule], *lines]
+    return Markdown("\n".join(f"| {join(row, ' | ')} |" for row in rows))
+
+
+def folded(summary: object, content: Markdown) -> Markdown:
+    """Content that readers unfold, under a line of prose."""
+    return Markdown(f"<details>\n<summary>{prose(summary)}</summary>\n\n{content}\n\n</details>")
 
 
 def compose(template: str, **values: object) -> Markdown:

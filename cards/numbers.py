@@ -11,9 +11,9 @@ def count(value: int | None) -> str:
     return MISSING if value is None else f"{value:,}"
 
 
-def percent(share: float, digits: int = 1) -> str:
-    """A fraction in percent, without the sign: 0.614 -> 61.4."""
-    return decimal(100 * share, digits)
+def percent(share: float | None, digits: int = 1) -> str:
+    """A fraction in percent, without the sign: 0.614 -> 61.4; a dash where there is none."""
+    return decimal(None if share is None else 100 * share, digits)
 
 
 def decimal(value: float | None, digits: int = 1, signed: bool = False) -> str:
@@ -24,6 +24,11 @@ def decimal(value: float | None, digits: int = 1, signed: bool = False) -> str:
     if not text.strip("+-0."):
         text = text.lstrip("+-")
     return text.replace("-", MINUS)
+
+
+def brief(value: float | None) -> str:
+    """A number with one digit, none where it is whole: 9 or 9.5; a dash where there is none."""
+    return decimal(value).removesuffix(".0")
 
 
 def change(share: float | None) -> str:

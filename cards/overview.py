@@ -34,10 +34,14 @@ _MEANINGS = {
     "title": "title of the passage's article",
     "passage_length": "number of words (NLTK tokens) of the passage",
     "sql_parsed": "whether the SQL could be parsed",
-    "hardness": "Spider's hardness class",
+    "program_parsed": "whether the program could be parsed",
+    "entities": "what the placeholders in `source` and `target` stand for",
+    "hardness": "Spider's hardness class of the query",
+    "question": "the question as it stands in the source",
+    "query": "the program as it stands in the source",
     "source": "input string of a sequence-to-sequence model",
     "target": "output string of a sequence-to-sequence model",
-    "template": "the target with its values masked",
+    "template": "equal for programs that differ in their values only",
 }
 
 # Columns that belong to the bookkeeping; an example shows the rest.

@@ -11,7 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from datasets import ClassLabel, Features
 
+from ..registry import Registry
 from ..release import ReleaseFolder
+from ..text.programs import Structure, TemplateRule, structures, template_rules
 from .figures import EVALUATION
 from .markdown import Markdown, codes, compose, join, prose
 from .numbers import count, plural
@@ -27,6 +29,9 @@ _PLACED_BY = {
     "group": "with their group",
     "published": "as published",
     "unscored": "for want of a score",
+    "template": "with their template",
+    "divergence": "swapped for the sake of divergence",
+    "unparsed": "for want of a parse",
 }
 
 _METHODS = {
@@ -40,8 +45,24 @@ _TITLES = {
     "likelihood": "Likelihood splits",
     "random": "Random splits",
     "length": "Length splits",
+    "template": "Template splits",
+    "tmcd": "Splits by compound divergence (TMCD)",
     "published": "Published splits",
 }
+
+_TEMPLATE_MODES = {
+    "evaluation": "Templates drawn at random{drawn} evaluate, as many as fit as a whole; all others train.",
+    "train_first": "Templates drawn at random{drawn} train until one would exceed the size of train; it and "
+    "all others evaluate.",
+}
+
+_TMCD_MODES = {
+    "best": "The best swap is made each time; where none is left, smoothed divergences lead on.",
+    "reference": "The first swap that raises it is made each time, as in the published code.",
+}
+
+# Codes of notes that say how many rows are in no split, and why.
+_REASONS_FOR_NO_SPLIT = frozenset({"unparsed", "left_out"})
 
 _LABEL_RULES = {
     "shares": "Labels keep the shares of the whole corpus in evaluation, as nearly as whole rows allow.",
@@ -158,9 +179,13 @@ def _introduction(release: ReleaseFolder) -> Iterator[Markdown]:
                 continuation=prompt[1].strip(),
             )
         yield sentence
+    definitions = dict(_definitions(release))
+    yield from definitions.values()
     method = release.manifest["method"]
     chosen = (release.manifest.get("choices") or {}).items()
-    choices = {name: value for name, value in chosen if value not in (None, {}, [])}
+    choices = {
+        name: value for name, value in chosen if value not in (None, {}, []) and name not in definitions
+    }
     sentence = compose(
         "**Method {method:code}.** {words}", method=method, words=Markdown(_METHODS.get(method, ""))
     )
@@ -172,14 +197,45 @@ def _introduction(release: ReleaseFolder) -> Iterator[Markdown]:
     yield sentence
 
 
+def _definitions(release: ReleaseFolder) -> Iterator[tuple[str, Markdown]]:
+    """What the configs take for atoms, compounds and templates, by the name of the choice."""
+    choices = release.manifest.get("choices") or {}
+    entries = release.placed_configs.values()
+    rule = choices.get("template_rule")
+    if explains_structure(release):
+        yield "structure", _definition("Structure", choices["structure"], structures)
+    if rule and any(entry["splitter"] == "template" for entry in entries):
+        yield "template_rule", _definition("Template rule", rule, template_rules)
+
+
+def explains_structure(release: ReleaseFolder) -> bool:
+    """Whether the report says what atoms and compounds are: some config was made by them."""
+    entries = release.placed_configs.values()
+    made_by_it = any(entry["splitter"] == "tmcd" or _has_atom_rule(entry) for entry in entries)
+    return made_by_it and bool((release.manifest.get("choices") or {}).get("structure"))
+
+
+def _definition(kind: str, name: str, known: Registry[Structure] | Registry[TemplateRule]) -> Markdown:
+    # The definition may be that of a plugin which is not installed here.
+    summary = known.get(name).summary if name in known else ""
+    return compose("**{kind} {name:code}.** {summary}", kind=kind, name=name, summary=summary)
+
+
+def _has_atom_rule(entry: Mapping[str, Any]) -> bool:
+    usual = "atoms" if entry["splitter"] == "tmcd" else None
+    return bool((entry.get("parameters") or {}).get("constraint", usual) == "atoms")
+
+
 def _sentences(entry: Mapping[str, Any]) -> Iterator[Markdown]:
     parameters = entry.get("parameters") or {}
     yield from _rule(entry, parameters)
     yield from _length_rule(entry, parameters)
     yield from _label_rule(entry, parameters)
-    yield from _atom_rule(entry, parameters)
+    yield from _atom_rule(entry)
     yield from _counts(entry)
-    if entry.get("unused"):
+    if entry.get("unused") and not _REASONS_FOR_NO_SPLIT & {
+        note.get("code") for note in entry.get("notes") or ()
+    }:
         yield compose("{rows} in no split.", rows=plural(entry["unused"], "row is", "rows are"))
     for note in entry.get("notes") or ():
         yield _note(note)
@@ -209,8 +265,27 @@ def _rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[M
         yield Markdown("Rows are drawn **at random**.")
         if seed is not None:
             yield compose("Seed {seed}.", seed=seed)
+    elif splitter == "template":
+        yield Markdown("Programs of one **template** stay on one side.")
+        mode = str(parameters.get("mode"))
+        if mode in _TEMPLATE_MODES:
+            yield compose(_TEMPLATE_MODES[mode], drawn=drawn)
+    elif splitter == "tmcd":
+        yield compose(
+            "From a random division{drawn} on, rows of train and evaluation are swapped as long as that "
+            "raises the **divergence of compounds** between the two.",
+            drawn=drawn,
+        )
+        mode = str(parameters.get("mode"))
+        if mode in _TMCD_MODES:
+            yield Markdown(_TMCD_MODES[mode])
+        yield compose("Validation and test divide the evaluation rows at random{drawn}.", drawn=drawn)
     elif splitter == "published":
-        yield Markdown("The split that the source itself was **published** with.")
+        split = parameters.get("split")
+        if split is None:
+            yield Markdown("The split that the source itself was **published** with.")
+        else:
+            yield compose("The **published** split {split:code} of this source, unaltered.", split=split)
 
 
 def _length_rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[Markdown]:
@@ -246,11 +321,11 @@ def _label_rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iter
         yield Markdown(_LABEL_RULES[rule])
 
 
-def _atom_rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[Markdown]:
-    if parameters.get("constraint") != "atoms":
+def _atom_rule(entry: Mapping[str, Any]) -> Iterator[Markdown]:
+    if not _has_atom_rule(entry):
         return
     yield Markdown(
-        "Every atom (token of the target) of an evaluation row also occurs in a training row, so that "
+        "Every atom (symbol of the target) of an evaluation row also occurs in a training row, so that "
         "nothing must be guessed that was never seen."
     )
     swapped = sum(words.get("atom_swap", 0) for words in (entry.get("placed_by") or {}).values())
@@ -275,7 +350,8 @@ def _counts(entry: Mapping[str, Any]) -> Iterator[Markdown]:
 
 def _note(note: Mapping[str, Any]) -> Markdown:
     uids = list(note.get("uids") or ())
-    text = prose(str(note["message"]).rstrip("."))
+    message = str(note["message"]).rstrip(".")
+    text = prose(message[:1].upper() + message[1:])
     if not uids:
         return compose("{text}.", text=text)
     rest = note.get("count", len(uids)) - len(uids[:SHOWN_UIDS])

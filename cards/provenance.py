@@ -88,7 +88,7 @@ def score_reports(release: ReleaseFolder) -> list[ScoreReport]:
                 scored=entry["scored"],
                 unscored=unscored,
                 identity=entry["identity"],
-                facts=tuple(_flatten(provenance)),
+                facts=tuple(flatten(provenance)),
             )
         )
     return reports
@@ -184,11 +184,12 @@ def _origin(source: Mapping[str, Any]) -> Markdown:
     return Markdown("a local copy of the corpus")
 
 
-def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+def flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Nested facts as (dotted name, value on one line); what is empty is left out."""
     if isinstance(value, Mapping) and value:
         for name, item in value.items():
-            yield from _flatten(item, f"{prefix}.{name}" if prefix else str(name))
+            yield from flatten(item, f"{prefix}.{name}" if prefix else str(name))
     elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
-        yield from _flatten({str(number): item for number, item in enumerate(value)}, prefix)
+        yield from flatten({str(number): item for number, item in enumerate(value)}, prefix)
     elif value not in (None, {}, [], ""):
         yield prefix, shorten(one_line(value), _VALUE_LIMIT)

@@ -7,7 +7,7 @@ where the evaluation wrote them. Nothing is computed here but what makes a resul
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,8 @@ RunKey = tuple[str, str | None, str]
 class ResultLine:
     """One baseline on one config; `value`, `low`, `high`, `drop` are fractions, None where not known.
 
-    `others` maps the further metrics to their values; `left_out` counts rows without an answer.
+    `others` maps the further metrics to their values; `remarks` are (what, rows): answers that were left
+    out, or that count though something is the matter with them.
     """
 
     config: str
@@ -35,7 +36,7 @@ class ResultLine:
     high: float | None
     n: int
     others: Mapping[str, float]
-    left_out: int
+    remarks: tuple[tuple[str, int], ...]
     stale: str | None
     drop: float | None
     relative_error_increase: float | None
@@ -50,6 +51,7 @@ class RunTable:
 
     baseline: str
     model: str | None
+    settings_hash: str
     metric: str
     interval: str
     settings: str
@@ -59,6 +61,11 @@ class RunTable:
     random_lines: int
     spread: tuple[float, float, int] | None
     has_drops: bool
+
+    @property
+    def key(self) -> RunKey:
+        """What tells runs apart: baseline, model, hash of the settings."""
+        return self.baseline, self.model, self.settings_hash
 
     @property
     def other_metrics(self) -> tuple[str, ...]:
@@ -104,7 +111,7 @@ def run_tables(release: ReleaseFolder, index: Mapping[str, Any]) -> list[RunTabl
         for result in _stored(release):
             runs.setdefault(_key(result), {})[result["config"]] = result
         return [_table(release, key, results, analyses, stale) for key, results in runs.items()]
-    except (KeyError, TypeError, StopIteration) as error:
+    except (AttributeError, KeyError, TypeError, StopIteration) as error:
         raise ReleaseError(
             f"a result in {release.path / 'results'} lacks {error}; delete it and evaluate again"
         ) from None
@@ -118,6 +125,20 @@ def scorer_effect(index: Mapping[str, Any]) -> ScorerEffect:
         overlaps=tuple(analyses.get("evaluation_overlaps") or ()),
         comparisons=tuple(analyses.get("scorer_comparison") or ()),
     )
+
+
+def _remarks(result: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    for reason, rows in (result.get("left_out") or {}).items():
+        yield f"left out: {reason}", rows
+    yield from (result.get("flagged") or {}).items()
+    for metric, found in result["metrics"].items():
+        for reason, rows in (found.get("left_out") or {}).items():
+            yield f"left out of {metric_words(metric)}: {reason}", rows
+
+
+def metric_words(metric: str) -> str:
+    """A metric's name in words: macro_f1 -> macro F1."""
+    return metric.replace("_", " ").replace("f1", "F1")
 
 
 def stale_reason(release: ReleaseFolder, result: Mapping[str, Any]) -> str | None:
@@ -167,6 +188,7 @@ def _table(
     return RunTable(
         baseline=key[0],
         model=key[1],
+        settings_hash=key[2],
         metric=metric,
         interval=first["metrics"][metric].get("interval") or "",
         settings=canonical_json(first.get("settings") or {}),
@@ -214,7 +236,7 @@ def _line(
         high=summary.get("high"),
         n=summary["n"],
         others={other: found["value"] for other, found in result["metrics"].items() if other != metric},
-        left_out=sum((result.get("left_out") or {}).values()),
+        remarks=tuple(_remarks(result)),
         stale=stale_reason(release, result) or stale,
         drop=drop.get("drop"),
         relative_error_increase=drop.get("relative_error_increase"),

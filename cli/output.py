@@ -139,6 +139,24 @@ def print_results(results: Sequence[Result], as_json: bool) -> None:
         for metric, value in result.metrics.items()
     ]
     typer.echo(table(rows, ["config", "baseline", "model", "metric", "value", "95% interval", "n"]))
+    for result in results:
+        for line in _remarks(result):
+            typer.echo(f"note: {result.config}, {result.baseline}: {line}")
+
+
+def _remarks(result: Result) -> Iterable[str]:
+    """What the values alone do not say: rows left out or flagged, metrics that could not be computed."""
+    for reason, count in result.left_out.items():
+        yield f"{count} rows left out: {reason}"
+    for reason, count in result.flagged.items():
+        yield f"{count} answers flagged: {reason}"
+    for name, value in result.metrics.items():
+        for reason, count in value.get("left_out", {}).items():
+            yield f"{count} rows left out of {name}: {reason}"
+        for reason, count in value.get("flagged", {}).items():
+            yield f"{count} answers flagged by {name}: {reason}"
+    for name, reason in result.unavailable.items():
+        yield f"no {name}: {reason}"
 
 
 def print_demo(releases: Sequence[ReleaseFolder]) -> None:

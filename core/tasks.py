@@ -35,7 +35,8 @@ class Task:
         )
 
 
-TEXT_TO_SQL = Task("text-to-sql", ("db_id", "question"), "query", ("string_match",))
+TEXT_TO_SQL = Task("text-to-sql", ("db_id", "question"), "query", ("exact_set_match", "string_match"))
+TEXT_TO_FUNQL = Task("funql", ("source",), "target", ("string_match",))
 NLI = Task(
     "nli",
     ("premise", "hypothesis"),

@@ -26,6 +26,7 @@ from ..hashing import canonical_json, sha256_text
 from ..release import ReleaseFolder
 from ..tasks import Task
 from .baselines import Predictions, baselines
+from .judging import table_hash
 from .metrics import MetricValue, metrics
 
 FORMAT = 1
@@ -34,6 +35,8 @@ INDEX = "index.json"
 
 _UNSAFE = re.compile(r"[^a-z0-9._]+")
 _PACKAGES = ("benchwright", "numpy", "pyarrow", "scikit-learn")
+_OPTIONAL = ("flagged", "unavailable", "tables", "databases")
+"""Fields that stand in the stored form only if they say something."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,12 @@ class Result:
 
     `splits` maps the splits that were used (the evaluated one, and train where the baseline learns) to
     their content hashes. `metrics` maps names to value, n, low, high (fractions), interval and version;
-    the first is the headline. `left_out` counts rows without an answer by reason, `flagged` rows that were
-    answered and count, but not as they stand. `environment` is what the model says of its device; empty
-    without a model.
+    the first is the headline; a metric that could not judge every answered row, or judged some not as they
+    stand, counts them by reason in its own `left_out` and `flagged`. `unavailable` says why metrics of the
+    task are missing. `left_out` counts rows without an answer by reason, `flagged` rows that were answered
+    and count, but not as they stand, for any metric. `tables` maps the side tables that metrics read to
+    their hashes, `databases` is a hash of the databases, if any. `environment` is what the model says of
+    its device; empty without a model.
     """
 
     config: str
@@ -63,6 +69,9 @@ class Result:
     versions: dict[str, str] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
     flagged: dict[str, int] = field(default_factory=dict)
+    unavailable: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, str | None] = field(default_factory=dict)
+    databases: str | None = None
 
     @property
     def settings_hash(self) -> str:
@@ -102,7 +111,7 @@ class Result:
             "predictions_hash": self.predictions_hash,
             "versions": self.versions,
             "environment": self.environment,
-            **({"flagged": self.flagged} if self.flagged else {}),
+            **{name: found for name in _OPTIONAL if (found := getattr(self, name))},
         }
 
     @classmethod
@@ -110,8 +119,9 @@ class Result:
         """Raises KeyError for a missing field and ValueError for a format that this version does not know."""
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']!r}")
-        required = (name for name in cls.__dataclass_fields__ if name != "flagged")
-        return cls(**{name: data[name] for name in required}, flagged=data.get("flagged", {}))
+        required = (name for name in cls.__dataclass_fields__ if name not in _OPTIONAL)
+        optional = {name: data[name] for name in _OPTIONAL if name in data}
+        return cls(**{name: data[name] for name in required}, **optional)
 
 
 def settings_hash(baseline: str, settings: dict[str, Any], seed: int, limit: int | None, split: str) -> str:
@@ -133,7 +143,12 @@ def result_file(config: str, baseline: str, model: str | None, settings: str) ->
 def metric_json(name: str, value: MetricValue) -> dict[str, Any]:
     """What a result keeps of a metric's value."""
     summary = {"value": value.value, "n": value.n, "low": value.low, "high": value.high}
-    return {**summary, "interval": value.interval, "version": metrics.get(name).version}
+    counts = {
+        "left_out": dict(value.left_out),
+        "flagged": {reason: len(rows) for reason, rows in value.flagged.items()},
+    }
+    found = {key: count for key, count in counts.items() if count}
+    return {**summary, "interval": value.interval, "version": metrics.get(name).version, **found}
 
 
 def library_versions() -> dict[str, str]:
@@ -160,6 +175,9 @@ def stale_reason(result: Result, release: ReleaseFolder) -> str | None:
     for name, metric in result.metrics.items():
         if name not in metrics or metrics.get(name).version != metric["version"]:
             return f"the metric {name} has changed"
+    for table, table_content in result.tables.items():
+        if table_hash(release, table) != table_content:
+            return f"the table {table} has changed"
     if result.baseline in baselines and baselines.get(result.baseline).version != result.settings["version"]:
         return f"the baseline {result.baseline} has changed"
     answers = read_predictions_hash(release.path / result.predictions_file)
@@ -176,11 +194,57 @@ def write_result(
     """Write the answers with their scores, then the result: where it is current, its answers are whole."""
     with atomic_open(release.path / result.predictions_file) as handle:
         for row, (uid, answer) in enumerate(zip(predictions.uids, predictions.values, strict=True)):
-            scores = {name: _number(value.per_example[row]) for name, value in values.items()}
-            flags = [reason for reason, uids in predictions.flagged.items() if uid in uids]
-            line = {"uid": uid, "prediction": answer, "scores": scores, **({"flags": flags} if flags else {})}
+            scores = {
+                name: _number(value.per_example[row])
+                for name, value in values.items()
+                if not np.isnan(value.per_example[row])
+            }
+            line: dict[str, Any] = {"uid": uid, "prediction": answer, "scores": scores}
+            reasons = _reasons(values, row)
+            flags = [reason for reason, uids in predictions.flagged.items() if uid in uids] + list(reasons)
+            if flags:
+                line["flags"] = flags
+            if reasons:
+                line["reasons"] = reasons
             handle.write(json.dumps(line, ensure_ascii=False) + "\n")
     write_text(release.path / result.file, _pretty(result.to_json()))
+
+
+def _reasons(values: dict[str, MetricValue], row: int) -> dict[str, str]:
+    """What metrics found the matter with a row, by flag."""
+    found = (pair for value in values.values() for pair in value.flagged.items())
+    return {flag: rows[row] for flag, rows in found if row in rows}
+
+
+def read_examples(release: ReleaseFolder, result: Result) -> list[dict[str, Any]]:
+    """The lines of a result's per-example file: uid, prediction, scores by metric, and what is flagged.
+
+    Raises ReleaseError if the file is missing or cannot be read.
+    """
+    path = release.path / result.predictions_file
+    try:
+        lines = [json.loads(line) for line in path.read_bytes().decode("utf-8").split("\n") if line]
+        if not all({"uid", "prediction", "scores"} <= line.keys() for line in lines):
+            raise ValueError("a line lacks uid, prediction or scores")
+    except (OSError, ValueError, AttributeError) as error:
+        raise ReleaseError(f"{path} cannot be read ({error}); evaluate again") from None
+    return lines
+
+
+def stored_predictions(release: ReleaseFolder, result: Result) -> Predictions:
+    """The answers of a stored result, to be judged again. Raises ReleaseError for a file that is none."""
+    by_metrics = {flag for metric in result.metrics.values() for flag in metric.get("flagged", ())}
+    flagged: dict[str, set[str]] = {}
+    uids, values = [], []
+    for line in read_examples(release, result):
+        uids.append(line["uid"])
+        answer = line["prediction"]
+        values.append(tuple(answer) if isinstance(answer, list) else answer)
+        for flag in line.get("flags", ()):
+            if flag not in by_metrics:
+                flagged.setdefault(flag, set()).add(line["uid"])
+    frozen = {flag: frozenset(members) for flag, members in flagged.items()}
+    return Predictions(uids, values, dict(result.left_out), frozen)
 
 
 def read_predictions_hash(path: Path) -> str | None:
@@ -236,6 +300,7 @@ def write_index(
             "metrics": result.metrics,
             "left_out": result.left_out,
             **({"flagged": result.flagged} if result.flagged else {}),
+            **({"unavailable": result.unavailable} if result.unavailable else {}),
             "stale": stale,
         }
         for result, stale in results

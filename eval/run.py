@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from datasets import ClassLabel
-
-from ..errors import ReleaseError, UsageError
+from ..errors import UsageError
 from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
-from ..tasks import Task
 from .analyses import summary
-from .baselines import Baseline, EvaluationData, Predictions, Rows, baselines
+from .baselines import Baseline, EvaluationData, Predictions, baselines
 from .baselines.external import ExternalPredictions
-from .metrics import MetricValue, metrics
+from .data import load_data
+from .judging import Judgement, Resources, judge, table_hash, uses_databases
+from .metrics import metrics
 from .results import (
     Result,
     library_versions,
@@ -26,13 +26,14 @@ from .results import (
     result_file,
     settings_hash,
     stale_reason,
+    stored_predictions,
     task_hash,
     write_index,
     write_result,
 )
 
 if TYPE_CHECKING:
-    from .models import CausalModel, SequenceClassifier
+    from .models import LoadedModel
 
 ZERO_SHOT = "lm_zero_shot"
 CLASSIFIER = "classifier"
@@ -43,11 +44,12 @@ def evaluate(
     *,
     configs: Sequence[str] | None = None,
     baselines: Sequence[str | Baseline] | None = None,
-    model: str | CausalModel | SequenceClassifier | None = None,
+    model: str | LoadedModel | None = None,
     model_revision: str | None = None,
     label_names: Sequence[str] | None = None,
     predictions: str | Path | None = None,
     predictions_name: str | None = None,
+    databases: str | Path | None = None,
     split: str = "test",
     seed: int = 0,
     limit: int | None = None,
@@ -60,17 +62,22 @@ def evaluate(
     but the release; or, where `model` is given, `lm_zero_shot` with it; or, where `predictions` is given,
     that file alone, which belongs to one config. `model` is a causal language model or, for the baseline
     `classifier`, a sequence classifier; `label_names` name the classifier's outputs where its configuration
-    does not. `limit` evaluates that many rows, drawn by `seed`.
-    A stored result that is not stale is not made again unless `force`.
+    does not. `databases` is a folder of SQLite files (`<db_id>/<db_id>.sqlite` or `<db_id>.sqlite`), with
+    which text-to-SQL is judged by execution too. `limit` evaluates that many rows, drawn by `seed`.
+    A stored result that is not stale is not made again unless `force`; where a metric can be added to it,
+    its answers are judged again.
 
     Returns the results in the order of configs and baselines; combinations that do not apply are left
     out (`why_not_applicable` says why). Raises UsageError for unknown names and for named baselines that
     apply to none of the configs, SourceError for predictions that cannot be used.
     """
     folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
+    resources = Resources(folder, Path(databases) if databases is not None else None)
     if limit is not None and limit < 1:
         raise UsageError(f"limit is a number of rows from 1, got {limit}")
     names = _choose_configs(folder, configs, split)
+    if databases is not None and not any(uses_databases(folder.task(name)) for name in names):
+        raise UsageError("databases are for text-to-SQL; no chosen config has queries that run on one")
     chosen = _choose_baselines(baselines, model is not None, predictions, predictions_name)
     if predictions is not None and len(names) != 1:
         raise UsageError(f"predictions belong to one config; choose one of {', '.join(names)}")
@@ -87,7 +94,8 @@ def evaluate(
                 if reason is not None:
                     reasons[baseline.name].append(f"{config}: {reason}")
                     continue
-                results.append(_result(folder, data, baseline, seed, limit, force, progress))
+                run = _Run(data, baseline, seed, limit, resources)
+                results.append(_result(folder, run, force, progress))
     finally:
         if (folder.path / "results").is_dir():
             refresh_index(folder)
@@ -112,101 +120,99 @@ def refresh_index(release: ReleaseFolder) -> None:
     write_index(release, results, summary(release, [result for result, stale in results if stale is None]))
 
 
-def load_data(
-    release: ReleaseFolder,
-    config: str,
-    split: str,
-    extra: Sequence[str] = (),
-    *,
-    limit: int | None = None,
-    seed: int = 0,
-    model: CausalModel | SequenceClassifier | None = None,
-) -> EvaluationData:
-    """Read what baselines need of one config. Columns of `extra` that the config lacks are left out."""
-    task = release.task(config)
-    rows = _rows(release, config, split, task, extra)
-    return EvaluationData(
-        config=config,
-        split=split,
-        task=task,
-        evaluation=rows.sample(limit, seed),
-        split_uids=frozenset(rows.uids),
-        load_train=(lambda: _rows(release, config, "train", task))
-        if "train" in release.splits(config)
-        else None,
-        model=model,
-    )
+@dataclass(frozen=True)
+class _Run:
+    """One baseline on one config, and what it is judged with."""
+
+    data: EvaluationData
+    baseline: Baseline
+    seed: int
+    limit: int | None
+    resources: Resources
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        return self.baseline.settings(self.data)
+
+    @cached_property
+    def metric_names(self) -> list[str]:
+        return self.resources.metric_names(self.baseline.metrics or self.data.task.metrics, self.data.task)
+
+    @cached_property
+    def model(self) -> str | None:
+        return self.loaded.identity()["model"] if self.loaded is not None else None
+
+    @property
+    def loaded(self) -> LoadedModel | None:
+        return self.data.model if self.baseline.needs_model else None
+
+    @property
+    def file(self) -> str:
+        """Where the result is stored."""
+        baseline, data = self.baseline, self.data
+        hashed = settings_hash(baseline.name, self.settings, self.seed, self.limit, data.split)
+        return result_file(data.config, baseline.name, self.model, hashed)
+
+    def can_add(self, stored: Result) -> bool:
+        """Whether a stored result lacks a metric that can be computed now, or had other databases."""
+        context = self.resources.context(self.data, self.metric_names)
+        lacking = [name for name in self.metric_names if name not in {*stored.metrics, *stored.unavailable}]
+        databases = self.resources.databases_hash(self.data, self.metric_names)
+        return any(metrics.get(name).not_applicable(context) is None for name in lacking) or (
+            databases is not None and databases != stored.databases
+        )
 
 
-def judge(data: EvaluationData, predictions: Predictions, names: Sequence[str]) -> dict[str, MetricValue]:
-    """Values of the named metrics, rows in the order of the predictions. Pure.
-
-    Raises ValueError for a prediction of a row that was not evaluated.
-    """
-    gold_of = dict(zip(data.evaluation.uids, data.evaluation.gold, strict=True))
-    unknown = [uid for uid in predictions.uids if uid not in gold_of]
-    if unknown or len(set(predictions.uids)) != len(predictions.uids):
-        raise ValueError(f"predictions need evaluated rows, each once; unknown: {unknown[:3]}")
-    gold = np.array([gold_of[uid] for uid in predictions.uids], dtype=object)
-    return {name: metrics.get(name)(gold, predictions.array()) for name in names}
-
-
-def _result(
-    release: ReleaseFolder,
-    data: EvaluationData,
-    baseline: Baseline,
-    seed: int,
-    limit: int | None,
-    force: bool,
-    progress: Stage,
-) -> Result:
-    settings = baseline.settings(data)
-    model = data.model.identity()["model"] if baseline.needs_model and data.model is not None else None
-    hashed = settings_hash(baseline.name, settings, seed, limit, data.split)
-    stored = read_result(release, result_file(data.config, baseline.name, model, hashed))
+def _result(release: ReleaseFolder, run: _Run, force: bool, progress: Stage) -> Result:
+    data, baseline = run.data, run.baseline
+    stored = read_result(release, run.file)
     again = force or isinstance(baseline, ExternalPredictions)
     if stored is not None and not again and stale_reason(stored, release) is None:
-        return stored
-    with progress(f"{data.config} {baseline.name}", len(data.evaluation), "rows") as report:
-        predictions = baseline.run(data, seed, report)
-    values = judge(data, predictions, baseline.metrics or data.task.metrics)
-    used = [*(["train"] if baseline.needs_train else []), data.split]
+        if not run.can_add(stored):
+            return stored
+        predictions = stored_predictions(release, stored)
+    else:
+        with progress(f"{data.config} {baseline.name}", len(data.evaluation), "rows") as report:
+            predictions = baseline.run(data, run.seed, report)
+    judgement = judge(data, predictions, run.metric_names, run.resources)
+    result = _to_store(release, run, predictions, judgement)
+    write_result(release, result, predictions, judgement.values)
+    return result
+
+
+def _to_store(release: ReleaseFolder, run: _Run, predictions: Predictions, judgement: Judgement) -> Result:
+    data, baseline = run.data, run.baseline
+    read = [
+        *(["train"] if baseline.needs_train else []),
+        *(["validation"] if baseline.reads_validation else []),
+    ]
+    used = [*(name for name in read if name in release.splits(data.config)), data.split]
     entries = release.config(data.config)["splits"]
-    result = Result(
+    found = {name: metric_json(name, value) for name, value in judgement.values.items()}
+    flagged = {reason: len(uids) for reason, uids in predictions.flagged.items()}
+    for summary_of_metric in found.values():
+        flagged |= summary_of_metric.get("flagged", {})
+    return Result(
         config=data.config,
         task=data.task.name,
         task_hash=task_hash(data.task),
         baseline=baseline.name,
-        model=model,
-        settings=settings,
-        seed=seed,
-        limit=limit,
+        model=run.model,
+        settings=run.settings,
+        seed=run.seed,
+        limit=run.limit,
         evaluated_on=data.split,
         splits={name: entries[name]["content_hash"] for name in used},
-        metrics={name: metric_json(name, value) for name, value in values.items()},
+        metrics=found,
         predictions_hash=predictions.hash,
         left_out=predictions.left_out,
-        flagged={reason: len(uids) for reason, uids in predictions.flagged.items()},
+        flagged=flagged,
+        unavailable=judgement.unavailable,
+        tables={name: table_hash(release, name) for name in baseline.reads_tables}
+        | run.resources.table_hashes(list(judgement.values)),
+        databases=run.resources.databases_hash(data, list(judgement.values)),
         versions=library_versions(),
-        environment=data.model.environment() if baseline.needs_model and data.model is not None else {},
-    )
-    write_result(release, result, predictions, values)
-    return result
-
-
-def _rows(release: ReleaseFolder, config: str, split: str, task: Task, extra: Sequence[str] = ()) -> Rows:
-    features = release.features(config)
-    missing = [name for name in ("uid", *task.inputs, task.target) if name not in features]
-    if missing:
-        raise ReleaseError(f"config {config!r} has no column {missing[0]!r} that its task needs")
-    present = [name for name in extra if name in features]
-    target = features[task.target]
-    return Rows.from_table(
-        release.table(config, split, list(dict.fromkeys(["uid", *task.inputs, task.target, *present]))),
-        task,
-        class_names=list(target.names) if isinstance(target, ClassLabel) else None,
-        extra=present,
-        place=f"{config}/{split}",
+        environment=run.loaded.environment() if run.loaded is not None else {},
     )
 
 
@@ -262,10 +268,10 @@ def _extra_columns(chosen: Sequence[Baseline]) -> list[str]:
 
 def _load_model(
     chosen: Sequence[Baseline],
-    model: str | CausalModel | SequenceClassifier | None,
+    model: str | LoadedModel | None,
     revision: str | None,
     label_names: Sequence[str] | None,
-) -> CausalModel | SequenceClassifier | None:
+) -> LoadedModel | None:
     """The model that the chosen baselines run, made by the loader of their kind; None if none needs one."""
     needing = {baseline.needs_model: baseline.name for baseline in chosen if baseline.needs_model}
     if len(needing) > 1:

@@ -7,6 +7,7 @@
 ([2, 0, 0, 1], ['length', 'length', 'length', 'length'])
 """
 
+from ._units import connected_groups
 from .base import (
     DEFAULT_SEED,
     SIDES,
@@ -27,6 +28,8 @@ from .length import LengthSplitter
 from .likelihood import LikelihoodSplitter
 from .published import PublishedSplitter
 from .random import RandomSplitter
+from .template import TemplateSplitter
+from .tmcd import TmcdSplitter
 
 __all__ = [
     "DEFAULT_SEED",
@@ -46,5 +49,8 @@ __all__ = [
     "Sizes",
     "SplitRows",
     "Splitter",
+    "TemplateSplitter",
+    "TmcdSplitter",
+    "connected_groups",
     "splitters",
 ]

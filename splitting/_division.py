@@ -59,6 +59,38 @@ class DividingSplitter(Splitter):
         self.evaluation_labels = evaluation_labels
         self.constraint = constraint
 
+    def _draft(self, rows: SplitRows, rule: str) -> Draft:
+        """All rows, none of them placed; under the constraint, those without atoms are set aside."""
+        draft = Draft(rows, rule)
+        if self.constraint is None:
+            return draft
+        if rows.labels is not None:
+            raise SplitError(
+                f"constraint={self.constraint!r} is for tasks without labels; use constraint=None"
+            )
+        if rows.atoms is None:
+            raise SplitError("constraint='atoms' needs rows with atoms (programs); use constraint=None")
+        draft.set_aside(np.array([atoms is None for atoms in rows.atoms()]), "unparsed")
+        return draft
+
+    def _ranked(self, draft: Draft, order: np.ndarray) -> np.ndarray:
+        """`order` without the units that are set aside. Raises SplitError if those overfill train."""
+        ranked = draft.ranked(order)
+        aside = len(draft.rows) - draft.units.weight(ranked)
+        if aside > self.sizes.train:
+            raise SplitError(
+                f"{aside} rows {draft.why_aside()} and must train, but train has {self.sizes.train} rows; "
+                "mend these rows, or ask for fewer evaluation rows"
+            )
+        return ranked
+
+
+ASIDE = {
+    "unscored": ("have no score", "rows have no score: they train, after the scored rows"),
+    "unparsed": ("have an unreadable program", "rows have a program that could not be read: they train"),
+}
+"""Why rows train whatever their rank, by the word of `placed_by`: as part of a sentence, and as a note."""
+
 
 class Draft:
     """Units on their way to a side, with the rule that put each there and the notes made meanwhile.
@@ -71,7 +103,27 @@ class Draft:
         self.units = Units.of(rows.groups, len(rows))
         self.placed_by = np.full(len(self.units), rule, dtype=object)
         self.notes: list[Note] = []
+        self._aside: dict[str, np.ndarray] = {}
         self._tied: list[np.ndarray] = []
+
+    def set_aside(self, rows: np.ndarray, word: str) -> None:
+        """Let the units that have one of `rows` (bool[n]) train after all others; `word` is one of ASIDE."""
+        if rows.any():
+            self._aside[word] = rows | self._aside.get(word, False)
+
+    def why_aside(self) -> str:
+        return " or ".join(ASIDE[word][0] for word in self._aside)
+
+    def aside(self) -> np.ndarray:
+        """The units that are set aside: a mask over units."""
+        mask = np.zeros(len(self.units), dtype=bool)
+        for rows in self._aside.values():
+            mask |= self.units.any(rows)
+        return mask
+
+    def ranked(self, order: np.ndarray) -> np.ndarray:
+        """`order` without the units that are set aside."""
+        return order[~self.aside()[order]] if self._aside else order
 
     def hold_out(
         self, order: np.ndarray, room: int, key: np.ndarray | None = None
@@ -127,16 +179,15 @@ class Draft:
             self.placed_by[moved] = "size_correction"
         return train, evaluation
 
-    def balance_atoms(
-        self, train: np.ndarray, evaluation: np.ndarray, fixed: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Swap units until every atom has a train row; `fixed` units train and are not swapped."""
-        if self.rows.atoms is None:
-            raise SplitError("constraint='atoms' needs rows with atoms (programs); use constraint=None")
-        atoms = self.rows.atoms()
+    def balance_atoms(self, train: np.ndarray, evaluation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Swap units until every atom has a train row; units set aside train and are not swapped."""
+        assert self.rows.atoms is not None
+        # Rows without atoms are set aside, so that an empty set stands for nothing that is swapped.
+        atoms = [listed or frozenset() for listed in self.rows.atoms()]
         if not self.units.single:
             members = np.split(self.units.members, self.units.starts[1:])
             atoms = [frozenset().union(*(atoms[row] for row in unit)) for unit in members]
+        fixed = np.flatnonzero(self.aside())
         balanced = balance_atoms(
             train.tolist(), evaluation.tolist(), atoms, fixed=fixed.tolist(), weights=self.units.sizes
         )
@@ -177,16 +228,17 @@ class Draft:
             filled.append(np.concatenate([side, moved]))
         return train[trains[train]], filled[0], filled[1]
 
-    def placement(self, sides: Sides, value: np.ndarray, unscored: np.ndarray | None = None) -> Placement:
-        """The rows of three lists of units; `value` is per row, `unscored` units train after all others."""
+    def placement(self, sides: Sides, value: np.ndarray) -> Placement:
+        """The rows of three lists of units, those set aside at the end of train; `value` is per row."""
+        aside = np.flatnonzero(self.aside())
+        self.placed_by[aside] = "group"
         train, validation, test = (self.units.rows(side) for side in sides)
+        train = np.concatenate([train, self.units.rows(aside)])
         placed_by = self.units.per_row(self.placed_by)
-        if unscored is not None and len(unscored):
-            train = np.concatenate([train, self.units.rows(unscored)])
-            bare = np.flatnonzero(np.isnan(value))
-            placed_by[bare] = "unscored"
-            message = f"{len(bare)} rows have no score: they train, after the scored rows"
-            self.notes.append(Note("unscored", message, self.rows.names(bare)))
+        for word, mask in self._aside.items():
+            rows = np.flatnonzero(mask)
+            placed_by[rows] = word
+            self.notes.append(Note(word, f"{len(rows)} {ASIDE[word][1]}", self.rows.names(rows)))
         moved = np.flatnonzero(placed_by == "group")
         if len(moved):
             message = f"{len(moved)} rows stand where their group fits, not where their rank is"
@@ -210,12 +262,10 @@ def divide_ranked(
     *,
     permuted_by: np.random.Generator | None,
     constraint: Constraint,
-    fixed: np.ndarray | None = None,
 ) -> Sides:
     """Balance atoms, permute the evaluation list, cut it: validation first, then test."""
     if constraint == "atoms":
-        fixed = np.empty(0, dtype=np.int64) if fixed is None else fixed
-        train, evaluation = draft.balance_atoms(train, evaluation, fixed)
+        train, evaluation = draft.balance_atoms(train, evaluation)
     if permuted_by is not None:
         evaluation = evaluation[permuted_by.permutation(len(evaluation))]
     validation, test, left = draft.divide(evaluation, sizes.validation, sizes.test)
@@ -229,7 +279,6 @@ def divide_by_label(
     *,
     rng: np.random.Generator,
     evaluation_labels: EvaluationLabels,
-    constraint: Constraint,
     hold_out: HoldOut,
 ) -> Sides:
     """Cut each label's part of `order` by itself, in the order in which labels first stand in it.
@@ -237,8 +286,6 @@ def divide_by_label(
     `hold_out(part, rows)` gives what trains and what evaluates. Groups whose members differ in label count
     as one more label under "shares"; under "equal" they come last, where other groups left room.
     """
-    if constraint is not None:
-        raise SplitError(f"constraint={constraint!r} is for tasks without labels; use constraint=None")
     strata, labels, validation, test = _quotas(draft, order, sizes, evaluation_labels)
     shuffle = np.random.RandomState(rng.bit_generator)
     parts: list[Sides] = []

@@ -48,6 +48,10 @@ class Units:
             return values
         return np.add.reduceat(values[self.members].astype(np.float64), self.starts) / self.sizes
 
+    def any(self, marked: np.ndarray) -> np.ndarray:
+        """Which units have a member that is `marked` (bool[n]): bool[u]."""
+        return marked if self.single else np.logical_or.reduceat(marked[self.members], self.starts)
+
     def rows(self, units: np.ndarray) -> np.ndarray:
         """Rows of `units`, unit by unit in the order given."""
         if self.single:
@@ -92,3 +96,30 @@ class Units:
         low = np.minimum.reduceat(ordered, self.starts)
         high = np.maximum.reduceat(ordered, self.starts)
         return np.where(low == high, low, number).astype(np.int64)
+
+
+def connected_groups(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Group of each row where rows of one value of `first` or of `second` belong together: int64[n].
+
+    Both are int64[n]; -1 in `second` stands for no value. A chain of the two relations is one group. Groups
+    are numbered by their first row.
+
+    >>> connected_groups(np.array([5, 5, 1, 2]), np.array([-1, 7, 7, -1])).tolist()
+    [0, 0, 0, 1]
+    """
+    nodes = np.unique(first, return_inverse=True)[1].tolist()
+    parents = list(range(len(nodes)))
+
+    def root(node: int) -> int:
+        while parents[node] != node:
+            parents[node] = parents[parents[node]]
+            node = parents[node]
+        return node
+
+    holders: dict[int, int] = {}
+    for node, value in zip(nodes, second.tolist(), strict=True):
+        if value >= 0:
+            parents[root(node)] = root(holders.setdefault(value, node))
+    numbers: dict[int, int] = {}
+    roots = (root(node) for node in nodes)
+    return np.array([numbers.setdefault(top, len(numbers)) for top in roots], dtype=np.int64)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,8 @@ import pyarrow.compute as pc
 from ..errors import SplitError, show
 from ..registry import Registry
 from .constraints import largest_remainder
+
+T = TypeVar("T")
 
 TRAIN, VALIDATION, TEST, UNUSED = 0, 1, 2, -1
 SIDES = {"train": TRAIN, "validation": VALIDATION, "test": TEST}
@@ -33,6 +35,8 @@ splitters.declare("random", "benchwright.splitting.random:RandomSplitter")
 splitters.declare("length", "benchwright.splitting.length:LengthSplitter")
 splitters.declare("likelihood", "benchwright.splitting.likelihood:LikelihoodSplitter")
 splitters.declare("published", "benchwright.splitting.published:PublishedSplitter")
+splitters.declare("template", "benchwright.splitting.template:TemplateSplitter")
+splitters.declare("tmcd", "benchwright.splitting.tmcd:TmcdSplitter")
 
 
 @dataclass(frozen=True)
@@ -100,8 +104,10 @@ class SplitRows:
     `source_index` is unique and gives the canonical order, which breaks all ties. `lengths` counts the
     NLTK tokens of the scored text; `whitespace_lengths` is the length by which semantic-parsing length
     splits sort. `labels` index `label_names`; None stands for a task without classes. Rows of one value of
-    `groups` stay on one side. `source_splits` names the split that a row was published in. `atoms` gives,
-    for each row, the symbols of its program; it is called only by splitters that use it.
+    `groups` stay on one side. `source_splits` names the split that a row was published in; `published_splits`
+    holds further published divisions by name: for each row the name of its split, or None for a row that
+    has no place in it. `atoms`, `compounds` and `templates` give, for each row, what its program is made of
+    (None for a program that could not be read); they are called only by splitters that use them.
     """
 
     uids: pa.StringArray
@@ -112,7 +118,10 @@ class SplitRows:
     groups: np.ndarray | None = None
     source_splits: np.ndarray | None = None
     whitespace_lengths: np.ndarray | None = None
-    atoms: Callable[[], list[frozenset[str]]] | None = None
+    published_splits: Mapping[str, np.ndarray] = field(default_factory=dict)
+    atoms: Callable[[], list[frozenset[str] | None]] | None = None
+    compounds: Callable[[], list[Mapping[str, int] | None]] | None = None
+    templates: Callable[[], list[str | None]] | None = None
 
     def __len__(self) -> int:
         return len(self.uids)
@@ -124,10 +133,16 @@ class SplitRows:
             for name in ("lengths", "labels", "groups", "source_splits", "whitespace_lengths")
             if getattr(self, name) is not None
         }
-        listed = self.atoms
-        atoms = None if listed is None else lambda: _reordered(listed(), order)
-        uids = self.uids.take(pa.array(order))
-        return replace(self, uids=uids, source_index=self.source_index[order], atoms=atoms, **arrays)
+        return replace(
+            self,
+            uids=self.uids.take(pa.array(order)),
+            source_index=self.source_index[order],
+            published_splits={name: values[order] for name, values in self.published_splits.items()},
+            atoms=_reordered(self.atoms, order),
+            compounds=_reordered(self.compounds, order),
+            templates=_reordered(self.templates, order),
+            **arrays,
+        )
 
     def require_usable(self) -> None:
         """Raise SplitError for arrays that do not fit together; the second time costs nothing."""
@@ -143,8 +158,15 @@ class SplitRows:
         return tuple(self.uids.take(pa.array(rows, pa.int64())).to_pylist())
 
 
-def _reordered(atoms: list[frozenset[str]], order: np.ndarray) -> list[frozenset[str]]:
-    return [atoms[row] for row in order.tolist()]
+def _reordered(listed: Callable[[], list[T]] | None, order: np.ndarray) -> Callable[[], list[T]] | None:
+    if listed is None:
+        return None
+
+    def reordered() -> list[T]:
+        values = listed()
+        return [values[row] for row in order.tolist()]
+
+    return reordered
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +239,8 @@ class Splitter(ABC):
     name: ClassVar[str]
     reads_scores: ClassVar[bool] = False
     uses_all_rows: ClassVar[bool] = True
+    kept_whole: ClassVar[str] = "group"
+    """What is never divided, in a word for messages."""
     sizes: Sizes | None
 
     def __init__(self, *, sizes: Sizes | Mapping[str, int], seed: int | None = DEFAULT_SEED) -> None:
@@ -228,6 +252,18 @@ class Splitter(ABC):
     @abstractmethod
     def _place(self, rows: SplitRows, scores: Scores | None) -> Placement:
         """Divide checked rows that stand in canonical order. Raises SplitError."""
+
+    def _expected(self, rows: SplitRows) -> Sizes | None:
+        """The sizes that a result is held to; None for any."""
+        return self.sizes
+
+    def _groups(self, rows: SplitRows) -> np.ndarray | None:
+        """Numbers of what a result must keep on one side (int[n]); None for single rows."""
+        return rows.groups
+
+    def _limited(self) -> tuple[str, ...]:
+        """The sides whose sizes are upper limits where groups stay whole; others take what is left."""
+        return ("validation", "test")
 
     def parameters(self) -> dict[str, Any]:
         """Constructor arguments, JSON-able: `type(self)(**parameters())` is the same splitter."""
@@ -276,28 +312,28 @@ class Splitter(ABC):
         whole = sum(map(len, lists)) == len(rows) or not self.uses_all_rows
         if len(counts) != len(rows) or not (counts == 1).all() or not whole:
             raise SplitError(f"{self!r} placed a row twice or nowhere; {_REPORT}")
-        if rows.groups is not None:
-            _prove_groups(rows, placement)
-        return (
-            *placement.notes,
-            *self._prove_sizes([len(list_) for list_ in lists], rows.groups is not None),
-        )
+        groups = self._groups(rows)
+        if groups is not None:
+            _prove_groups(groups, placement)
+        made = [len(list_) for list_ in lists]
+        return (*placement.notes, *self._prove_sizes(made, self._expected(rows), groups is not None))
 
-    def _prove_sizes(self, counts: list[int], grouped: bool) -> list[Note]:
-        wanted = counts if self.sizes is None else [getattr(self.sizes, name) for name in SIDES]
+    def _prove_sizes(self, counts: list[int], expected: Sizes | None, grouped: bool) -> list[Note]:
+        wanted = counts if expected is None else [getattr(expected, name) for name in SIDES]
         notes = []
         for name, count, size in zip(SIDES, counts, wanted, strict=True):
-            if (count != size) if not grouped else (count > size and name != "train"):
+            if (count != size) if not grouped else (count > size and name in self._limited()):
                 raise SplitError(f"{self!r} gave {name} {count} rows instead of {size}; {_REPORT}")
             if count == 0 and size > 0:
                 raise SplitError(
-                    f"{name} would be empty: no whole group fits its {size} rows; ask for more {name} rows, "
-                    "or split without groups"
+                    f"{name} would be empty: no whole {self.kept_whole} fits its {size} rows; "
+                    f"ask for more {name} rows, or use another splitter"
                 )
             if count == 0:
                 notes.append(Note("empty_split", f"{name} has no rows"))
             elif count < size:
-                notes.append(Note("below_size", f"{name} has {count} of {size} rows: groups stay whole"))
+                message = f"{name} has {count} of {size} rows: {self.kept_whole}s stay whole"
+                notes.append(Note("below_size", message))
         return notes
 
 
@@ -317,6 +353,11 @@ def _check_rows(rows: SplitRows) -> None:
         values = getattr(rows, name)
         if values is not None and len(values) != n:
             raise SplitError(f"{name} has {len(values)} values for {n} rows; give one value per row")
+    for name, names in rows.published_splits.items():
+        if len(names) != n:
+            raise SplitError(
+                f"published split {name!r} has {len(names)} values for {n} rows; give one value per row"
+            )
     for name in ("source_index", "lengths", "labels", "groups", "whitespace_lengths"):
         values = getattr(rows, name)
         if values is not None and not np.issubdtype(values.dtype, np.integer):
@@ -362,15 +403,14 @@ def _checked_scores(scores: Scores, n: int) -> Scores:
     return Scores(log_likelihood, scores.num_tokens)
 
 
-def _prove_groups(rows: SplitRows, placement: Placement) -> None:
-    assert rows.groups is not None
-    side, _ = _sides(placement, len(rows))
-    order = np.lexsort((side, rows.groups))
-    same = rows.groups[order][1:] == rows.groups[order][:-1]
+def _prove_groups(groups: np.ndarray, placement: Placement) -> None:
+    side, _ = _sides(placement, len(groups))
+    order = np.lexsort((side, groups))
+    same = groups[order][1:] == groups[order][:-1]
     used = (side[order] != UNUSED)[1:] & (side[order] != UNUSED)[:-1]
     divided = np.flatnonzero(same & used & (side[order][1:] != side[order][:-1]))
     if len(divided):
-        group = int(rows.groups[order[divided[0]]])
+        group = int(groups[order[divided[0]]])
         raise SplitError(f"group {group} stands on two sides; {_REPORT}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import SplitError
-from ._division import DividingSplitter, Draft, divide_by_label, divide_ranked
+from ._division import DividingSplitter, divide_by_label, divide_ranked
 from .base import Placement, Scores, SplitRows
 
 
@@ -36,9 +36,9 @@ class LengthSplitter(DividingSplitter):
             raise SplitError(
                 "a length split needs rows with lengths; count the tokens of the text column first"
             )
-        draft = Draft(rows, "length")
+        draft = self._draft(rows, "length")
         key = draft.units.mean(lengths)
-        order = np.argsort(key, kind="stable")
+        order = self._ranked(draft, np.argsort(key, kind="stable"))
         rng = np.random.default_rng(self.seed)
 
         def hold_out(part: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
@@ -56,7 +56,6 @@ class LengthSplitter(DividingSplitter):
                 self.sizes,
                 rng=rng,
                 evaluation_labels=self.evaluation_labels,
-                constraint=self.constraint,
                 hold_out=hold_out,
             )
         return draft.placement(sides, lengths.astype(np.float32))

@@ -46,7 +46,8 @@ class LikelihoodSplitter(DividingSplitter):
         With labels and length control: a bucket whose quota is rounded to 0 gives "none" of its rows, or
         "whole_bucket": all of them, as the published code does, which the size correction then mends.
     constraint
-        Without labels: "atoms" swaps rows until every atom of an evaluation row has a train row.
+        Without labels: "atoms" swaps rows until every atom of an evaluation row has a train row. Rows whose
+        program could not be read then train, after all others ("unparsed").
 
     Written order: least likely first in train, most likely first in validation and test (with labels);
     without labels validation and test are permuted and swapped rows stand last.
@@ -91,14 +92,11 @@ class LikelihoodSplitter(DividingSplitter):
 
     def _place(self, rows: SplitRows, scores: Scores | None) -> Placement:
         values = self._values(rows, scores)
-        draft = Draft(rows, "score")
+        draft = self._draft(rows, "score")
         # Lowest keys train.
         key = draft.units.mean(-values if (self.criterion == "log_likelihood") != self.reverse else values)
-        missing = np.isnan(key)
-        scored, unscored = np.flatnonzero(~missing), np.flatnonzero(missing)
-        self._check_scored(draft.units.weight(scored), len(rows))
-        draft.placed_by[unscored] = "group"
-        order = scored[np.argsort(key[scored], kind="stable")]
+        draft.set_aside(np.isnan(values), "unscored")
+        order = self._ranked(draft, np.argsort(key, kind="stable"))
         rng = np.random.default_rng(self.seed)
         lengths = self._bucketed_lengths(draft)
 
@@ -117,7 +115,6 @@ class LikelihoodSplitter(DividingSplitter):
                 self.sizes,
                 permuted_by=rng,
                 constraint=self.constraint,
-                fixed=unscored,
             )
         else:
             train, validation, test = divide_by_label(
@@ -126,7 +123,6 @@ class LikelihoodSplitter(DividingSplitter):
                 self.sizes,
                 rng=rng,
                 evaluation_labels=self.evaluation_labels,
-                constraint=self.constraint,
                 hold_out=hold_out,
             )
             sides = (
@@ -134,7 +130,7 @@ class LikelihoodSplitter(DividingSplitter):
                 validation[np.argsort(key[validation], kind="stable")],
                 test[np.argsort(key[test], kind="stable")],
             )
-        return draft.placement(sides, values, unscored)
+        return draft.placement(sides, values)
 
     def _hold_out_by_length(
         self,
@@ -195,10 +191,3 @@ class LikelihoodSplitter(DividingSplitter):
         if self.length_control is None:
             return None
         return np.rint(draft.units.mean(self._lengths(draft.rows))).astype(np.int64)
-
-    def _check_scored(self, scored: int, total: int) -> None:
-        if total - scored > self.sizes.train:
-            raise SplitError(
-                f"{total - scored} rows have no score and must train, but train has {self.sizes.train} rows; "
-                "score more rows, or ask for fewer evaluation rows"
-            )

@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 
-from ._division import DividingSplitter, Draft, divide_by_label, divide_ranked
+from ._division import DividingSplitter, divide_by_label, divide_ranked
 from .base import Placement, Scores, SplitRows
 
 
@@ -17,7 +17,8 @@ class RandomSplitter(DividingSplitter):
     train, the next validate, the rest test. With labels: a shuffle of all rows, then for each label the
     last rows are shuffled again and give test and validation. `evaluation_labels` "shares" keeps the shares
     of labels, "equal" takes the same number of every label as the published code does. `constraint`
-    "atoms" swaps rows until every atom of an evaluation row has a train row (tasks without labels).
+    "atoms" swaps rows until every atom of an evaluation row has a train row (tasks without labels); rows
+    whose program could not be read then train ("unparsed").
 
     >>> import numpy as np, pyarrow as pa
     >>> from benchwright.splitting import SplitRows
@@ -32,12 +33,13 @@ class RandomSplitter(DividingSplitter):
     name = "random"
 
     def _place(self, rows: SplitRows, scores: Scores | None) -> Placement:
-        draft = Draft(rows, "random")
+        draft = self._draft(rows, "random")
         unscored = np.full(len(rows), np.nan, dtype=np.float32)
         if rows.labels is None:
             order = list(range(len(draft.units)))
             Random(self.seed).shuffle(order)
-            train, evaluation = draft.hold_out(np.array(order), self.sizes.evaluation)
+            ranked = self._ranked(draft, np.array(order))
+            train, evaluation = draft.hold_out(ranked, self.sizes.evaluation)
             sides = divide_ranked(
                 draft, train, evaluation, self.sizes, permuted_by=None, constraint=self.constraint
             )
@@ -49,7 +51,6 @@ class RandomSplitter(DividingSplitter):
                 self.sizes,
                 rng=rng,
                 evaluation_labels=self.evaluation_labels,
-                constraint=self.constraint,
                 hold_out=draft.hold_out,
             )
         return draft.placement(sides, unscored)

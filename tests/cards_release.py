@@ -212,6 +212,131 @@ def add_results(release: ReleaseFolder, *, stale: tuple[str, ...] = ()) -> None:
     (release.path / "results" / "index.json").write_text(json.dumps(index), encoding="utf-8")
 
 
+def add_breakdowns(release: ReleaseFolder) -> None:
+    """Put what `add_results` wrote beside classes of rows and types of errors, all invented."""
+    path = release.path / "results" / "index.json"
+    index = json.loads(path.read_text(encoding="utf-8"))
+    run = {"baseline": "majority", "model": None, "settings_hash": f"sha256:{0:064x}", "metric": "accuracy"}
+    groups = {
+        "easy": {"n": 6, "value": 0.5},
+        "hard": {"n": 4, "value": 0.25},
+        "extra": {"n": 0, "value": None},
+    }
+    index["analyses"] |= {
+        "breakdowns": [
+            run | {"config": name, "column": "hardness", "groups": groups}
+            for name in reversed(release.placed_configs)
+        ],
+        "projections": [
+            run
+            | {"config": "ll_split_pt", "column": "hardness", "random_configs": ["random"]}
+            | {"random": 0.5, "projected": 0.45, "observed": 0.3}
+        ],
+        "errors": [
+            run | {"config": name, "sampled": 7, "typed": 6, "counts": {"wrong column": rows, "no join": 3}}
+            for name, rows in (("random", 2), ("ll_split_pt", 4))
+        ],
+    }
+    path.write_text(json.dumps(index), encoding="utf-8")
+
+
+def properties(release: ReleaseFolder) -> dict[str, Any]:
+    """Invented analyses of every placed config: all that `analyses/properties.json` may hold."""
+    configs = release.placed_configs
+    cells = [
+        {"config": name, "split": split, "rows": facts["rows"]}
+        for name, entry in configs.items()
+        for split, facts in entry["splits"].items()
+    ]
+    shifts = [((place // 3) * 5 % 7 + place % 3) / 10 for place in range(len(cells))]
+    shifted = list(zip(cells, shifts, strict=True))
+    return {
+        "format": 1,
+        "rows": {
+            name: {split: facts["content_hash"] for split, facts in entry["splits"].items()}
+            for name, entry in configs.items()
+        },
+        "resources": {"frequencies": {"name": "toy.csv", "sha256": "9" * 64, "entries": 12_345}},
+        "divergence": {
+            "structure": "toy",
+            "summary": "Atoms are words; a compound is two words in a row.",
+            "rows": [
+                {
+                    "config": cell["config"],
+                    "train": "train",
+                    "evaluation": cell["split"],
+                    "train_rows": 40,
+                    "evaluation_rows": cell["rows"],
+                    "train_unparsed": 2,
+                    "compound": 0.05 + shift / 4,
+                    "atom_symbols": 0.07 + shift / 9,
+                    "atom_set": 0.04 + shift / 9,
+                    "atom_tokens": 0.03 + shift / 9,
+                }
+                for cell, shift in shifted
+                if cell["split"] != "train"
+            ],
+        },
+        "composition": {
+            "hardness": [cell | {"counts": _toy_counts(cell["rows"], shift)} for cell, shift in shifted],
+            "label": [cell | {"counts": {"entailment": cell["rows"]}} for cell in cells],
+        },
+        "novel_compounds": [
+            cell | {"with_novel": int(cell["rows"] * shift), "distinct_novel": int(30 * shift)}
+            for cell, shift in shifted
+            if cell["split"] != "train"
+        ],
+        "lengths": {
+            column: [cell | _toy_lengths(cell["rows"], base + int(10 * shift)) for cell, shift in shifted]
+            for column, base in (("premise", 9), ("hypothesis", 4))
+        },
+        "rare_words": {
+            "hypothesis": [
+                cell
+                | {"words": 100 * cell["rows"], "rare": int(cell["rows"] * 10 * shift), "share": shift / 10}
+                | {"null": {"draws": 500, "mean": 0.03, "low": 0.02, "high": 0.041, "percentile": 99.8}}
+                for cell, shift in shifted
+            ]
+        },
+        "readability": {"hypothesis": [cell | {"mean": 3 + shift, "median": 3.2} for cell, shift in shifted]},
+        "trees": {
+            "hypothesis": [
+                cell
+                | {
+                    measure: {"mean": base + shift, "median": base}
+                    for measure, base in (("max_depth", 6), ("mean_depth", 4.5), ("yngve", 1.2))
+                }
+                for cell, shift in shifted
+            ]
+        },
+    }
+
+
+def write_properties(release: ReleaseFolder, found: Any) -> None:
+    """Put analyses where the card looks for them."""
+    path = release.path / "analyses" / "properties.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(found), encoding="utf-8")
+
+
+def _toy_counts(rows: int, shift: float) -> dict[str, int]:
+    easy = round(rows * (0.5 - shift / 3))
+    medium = (rows - easy) // 2
+    return {"easy": easy, "medium": medium, "hard": rows - easy - medium}
+
+
+def _toy_lengths(rows: int, base: int) -> dict[str, Any]:
+    lengths = [base + (place * place) % 7 for place in range(rows)]
+    first, median, third = np.percentile(lengths, (25, 50, 75)).tolist()
+    values, counts = np.unique(lengths, return_counts=True)
+    return {
+        "mean": float(np.mean(lengths)),
+        "median": median,
+        "quartiles": [first, third],
+        "histogram": [list(pair) for pair in zip(values.tolist(), counts.tolist(), strict=True)],
+    }
+
+
 def _config(splitter: str, summary: str, parameters: dict[str, Any], **others: Any) -> dict[str, Any]:
     return {
         "kind": "split",
@@ -234,7 +359,7 @@ def split_config(name: str, default: bool = False) -> dict[str, Any]:
 
 def _order(entry: dict[str, Any], table: pa.Table) -> np.ndarray:
     if entry["splitter"] != "likelihood":
-        return np.random.default_rng(entry["parameters"]["seed"]).permutation(table.num_rows)
+        return np.random.default_rng(entry["parameters"].get("seed", 0)).permutation(table.num_rows)
     scores = np.nan_to_num(table.column("log_likelihood").to_numpy(zero_copy_only=False), nan=0.0)
     key = scores if entry["parameters"].get("reverse") else -scores
     if entry["parameters"].get("length_control"):

@@ -24,7 +24,33 @@ NLI_FEATURES = family(
     }
 )
 BOOLEAN_FEATURES = family({"question": Value("string"), "passage": Value("string"), "answer": Value("bool")})
-SQL_FEATURES = family({"db_id": Value("string"), "question": Value("string"), "query": Value("string")})
+SQL_FEATURES = family(
+    {
+        "db_id": Value("string"),
+        "question": Value("string"),
+        "query": Value("string"),
+        "hardness": ClassLabel(names=["easy", "medium", "hard", "extra"]),
+        "num_novel_compounds": Value("int32"),
+    }
+)
+SCHEMAS = Features(
+    {
+        "uid": Value("string"),
+        "db_id": Value("string"),
+        "table_names": [Value("string")],
+        "column_names": [{"table_id": Value("int32"), "name": Value("string")}],
+        "foreign_keys": [{"column_id": Value("int32"), "referenced_column_id": Value("int32")}],
+    }
+)
+FARM_SCHEMA: dict[str, Any] = {
+    "uid": "toy:tables:farm",
+    "db_id": "farm",
+    "table_names": ["cow"],
+    "column_names": [{"table_id": -1, "name": "*"}]
+    + [{"table_id": 0, "name": name} for name in ("id", "name", "age")],
+    "foreign_keys": [],
+}
+"""The database of `sql_rows`: `cow(id, name, age)`."""
 
 _CUES = ("Someone plays outside.", "A champion plays the final.", "Nobody plays at all.")
 
@@ -77,8 +103,12 @@ def write_release(
     task: Task = NLI,
     entries: dict[str, dict[str, Any]] | None = None,
     scores: dict[str, list[dict[str, Any]]] | None = None,
+    schemas: list[dict[str, Any]] | None = None,
 ) -> ReleaseFolder:
-    """A release with rows by config and split; `entries` overrides fields of a config's manifest entry."""
+    """A release with rows by config and split; `entries` overrides fields of a config's manifest entry.
+
+    `schemas` are the rows of a side table of that name.
+    """
     features = {NLI: NLI_FEATURES, BOOLEAN_QUESTION: BOOLEAN_FEATURES, TEXT_TO_SQL: SQL_FEATURES}[task]
     manifest: dict[str, Any] = {"format": 1, "dataset": {"builder": "toy"}, "configs": {}}
     for name, splits in configs.items():
@@ -97,6 +127,9 @@ def write_release(
     if scores:
         splits = {name: _write(path, "scores", name, rows, SCORES) for name, rows in scores.items()}
         manifest["configs"]["scores"] = {"kind": "scores", "features": SCORES.to_dict(), "splits": splits}
+    if schemas:
+        splits = {"train": _write(path, "schemas", "train", schemas, SCHEMAS)}
+        manifest["configs"]["schemas"] = {"kind": "table", "features": SCHEMAS.to_dict(), "splits": splits}
     (path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     return ReleaseFolder(path)
 

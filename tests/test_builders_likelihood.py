@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchwright.builders.base import Builder, BuildOptions, ConfigSpec, Origin, builders
+from benchwright.builders.likelihood import LikelihoodBenchmark
 from benchwright.errors import UsageError
 from benchwright.faults import FaultLog
 from benchwright.features import payload_columns
@@ -21,6 +22,17 @@ def _builder(name: str) -> Builder:
     return builders.get(name)()
 
 
+QUERIES = LikelihoodBenchmark(
+    texts="questions",
+    sizes=Sizes(440, 220, 220),
+    labelled=False,
+    random_seeds=(1, 2, 3),
+    constraint="atoms",
+    programs=True,
+    tmcd_iterations=1_000,
+)
+
+
 def _by_name(specs: list[ConfigSpec]) -> dict[str, ConfigSpec]:
     return {spec.name: spec for spec in specs}
 
@@ -32,12 +44,14 @@ def test_names_sizes_and_order(name: str) -> None:
     assert [spec.name for spec in specs] == [
         *(["standard"] if name == "snli" else []),
         *["random", "random_2", "random_3", "length"],
+        *(["template", "tmcd"] if name == "spider" else []),
         *["ll_split", "ll_split_len", "ll_split_pt", "ll_split_pt_len"],
         *["ll_split_reverse", "ll_split_len_reverse", "ll_split_pt_reverse", "ll_split_pt_len_reverse"],
+        *(["nqg_random_1", "nqg_length_1", "nqg_template_1", "nqg_tmcd_1"] if name == "spider" else []),
     ]
     assert [spec.name for spec in specs if spec.extra] == [spec.name for spec in specs if spec.reverse_of]
     assert builder.published_rows == builder.published_sizes.total == PUBLISHED[name]
-    sizes = {json.dumps(spec.parameters["sizes"]) for spec in specs if spec.name != "standard"}
+    sizes = {json.dumps(spec.parameters["sizes"]) for spec in specs if spec.splitter != "published"}
     assert {tuple(json.loads(text).values()) for text in sizes} == {
         (builder.published_sizes.train, builder.published_sizes.validation, builder.published_sizes.test)
     }
@@ -94,10 +108,10 @@ def test_published_and_corrected_choices_of_classification() -> None:
         assert "empty_quota" not in specs["ll_split"].parameters
 
 
-def test_spider_constrains_atoms_in_likelihood_splits_alone() -> None:
+def test_spider_constrains_atoms_in_likelihood_and_tmcd_splits_alone() -> None:
     specs = _builder("spider").configs(BuildOptions(), ALL_SCORES)
     constrained = {spec.name for spec in specs if spec.parameters.get("constraint") == "atoms"}
-    assert constrained == {spec.name for spec in specs if spec.name.startswith("ll_split")}
+    assert constrained == {spec.name for spec in specs if spec.name.startswith(("ll_split", "tmcd"))}
     assert not any("evaluation_labels" in spec.parameters for spec in specs)
 
 
@@ -134,15 +148,20 @@ def test_the_sample_is_read_and_every_config_can_be_made(name: str) -> None:
     data = builder.read(builder.sample_folder(), FaultLog(), Origin("sample", "sample"))
     assert data.table.column_names == payload_columns(builder.features)
     assert data.read == data.table.num_rows + sum(data.filtered.values()) + sum(data.dropped.values())
-    assert data.notes == ()
+    # The samples have no published placements of others.
+    assert [note for note in data.notes if "nqg_splits" not in note] == []
     rows = builder.split_rows(data)
+    unread = 0 if rows.compounds is None else rows.compounds().count(None)
     drawn = np.random.default_rng(1).normal(-30, 9, len(rows)).astype(np.float32)
     scores = Scores(drawn, np.full(len(rows), 9, dtype=np.int32))
     for spec in builder.configs(BuildOptions(), ALL_SCORES, data.table.num_rows):
+        if spec.parameters.get("split") is not None:
+            continue
         assignment = splitters.get(spec.splitter)(**spec.parameters).split(
             rows, scores if spec.scores else None
         )
-        assert assignment.sizes().total == data.table.num_rows
+        left_out = unread if spec.splitter == "tmcd" else 0
+        assert assignment.sizes().total == data.table.num_rows - left_out
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -165,3 +184,34 @@ def test_spider_lengths_and_atoms_for_splitters() -> None:
     assert rows.atoms is not None
     assert rows.atoms()[0] >= {"select", "from"}
     assert rows.labels is None
+
+
+def test_corpora_of_programs_have_template_and_tmcd_splits() -> None:
+    specs = QUERIES.configs(BuildOptions(), ALL_SCORES, 880)
+    assert [spec.name for spec in specs][:7] == [
+        *("random", "random_2", "random_3", "length", "template", "tmcd", "ll_split"),
+    ]
+    sizes = {"train": 440, "validation": 220, "test": 220}
+    by_name = _by_name(specs)
+    template, tmcd = by_name["template"], by_name["tmcd"]
+    assert (template.splitter, template.parameters) == (
+        "template",
+        {"sizes": sizes, "seed": 1, "mode": "evaluation"},
+    )
+    assert (tmcd.splitter, tmcd.parameters) == (
+        "tmcd",
+        {"sizes": sizes, "seed": 1, "mode": "best", "constraint": "atoms", "max_iterations": 1_000},
+    )
+    assert not any(by_name[name].extra or by_name[name].default for name in ("template", "tmcd"))
+    assert "template" not in _by_name(_builder("snli").configs(BuildOptions(), ALL_SCORES))
+
+
+def test_options_of_program_splits() -> None:
+    options = BuildOptions(method="published", seed=7, constraint="atoms", tmcd_mode="reference")
+    by_name = _by_name(QUERIES.configs(options, ALL_SCORES, 880))
+    template, tmcd = by_name["template"].parameters, by_name["tmcd"].parameters
+    assert (template["seed"], template["mode"], template["constraint"]) == (7, "train_first", "atoms")
+    assert (tmcd["seed"], tmcd["mode"]) == (7, "reference")
+    free = _by_name(QUERIES.configs(BuildOptions(constraint="none"), ALL_SCORES, 880))
+    assert free["tmcd"].parameters["constraint"] is None
+    assert not any(spec.parameters.get("constraint") for spec in free.values())

@@ -213,7 +213,7 @@ def test_notes_and_splits_left_out_are_told(tmp_path: Path) -> None:
     ]
     configs["random"]["left_out"] = [{"split": "validation", "reason": "its size is 0"}]
     text = render_card(make_release(tmp_path / "toy", configs=configs))
-    assert "rows share a value (`u1`, `u2`, `u3` and 6 more)." in text
+    assert "Rows share a value (`u1`, `u2`, `u3` and 6 more)." in text
     assert "There is no `validation` split: its size is 0." in text
 
 

@@ -13,20 +13,23 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.builders import audit, build, demo, rebuild, rescore, verify
-from benchwright.cli import app, main
+from benchwright.builders import analyse, audit, build, demo, rebuild, rescore, verify
+from benchwright.cli import main, releases, results
 from benchwright.errors import BenchwrightWarning
-from benchwright.eval import evaluate
+from benchwright.eval import analyses, evaluate
 
 PAIRS = [
-    (app.build, build.build),
-    (app.split, build.split),
-    (app.rebuild, rebuild.rebuild),
-    (app.rescore, rescore.rescore),
-    (app.verify, verify.verify),
-    (app.audit, audit.audit),
-    (app.evaluate, evaluate),
-    (app.demo, demo.demo),
+    (releases.build, build.build),
+    (releases.split, build.split),
+    (releases.rebuild, rebuild.rebuild),
+    (releases.rescore, rescore.rescore),
+    (releases.verify, verify.verify),
+    (releases.audit, audit.audit),
+    (results.evaluate, evaluate),
+    (results.analyse, analyse.analyse),
+    (results.export_errors, analyses.export_errors),
+    (results.store_typed_errors, analyses.store_typed_errors),
+    (releases.demo, demo.demo),
 ]
 
 

@@ -14,6 +14,7 @@ from datasets import ClassLabel, Features, Value
 
 from benchwright.builders.base import BuildOptions, Origin, SourceData
 from benchwright.builders.custom import (
+    PROGRAM_RULES,
     RULES,
     CustomBuilder,
     corpus_name,
@@ -325,7 +326,7 @@ def test_choices_make_the_builder_again() -> None:
         label="l",
         group="g",
         id="i",
-        by=RULES,
+        by=[rule for rule in RULES if rule not in PROGRAM_RULES],
         scorer="kfold",
         validation=5,
         test=0.2,

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 from benchwright.builders.audit import AuditRows, audit_config, audit_corpus
 from benchwright.builders.base import BuildOptions, ConfigSpec, Origin, SourceData
-from benchwright.builders.custom import RULES, CustomBuilder, custom_builder
+from benchwright.builders.custom import PROGRAM_RULES, RULES, CustomBuilder, custom_builder
 from benchwright.errors import SourceError, SplitError
 from benchwright.faults import FaultLog
 from benchwright.splitting import Assignment, Scores, splitters
 
 TABLES = {"prompt": ["lm_prompt"], "kfold": ["lm_kfold"]}
+TEXT_RULES = [rule for rule in RULES if rule not in PROGRAM_RULES]
 SUBJECTS = ("The cat", "A neighbour", "My uncle", "Nobody", "The whole village", "An old sailor")
 VERBS = ("sleeps", "sings", "waits", "complains about the weather", "runs for the last train", "laughs")
 RULE_CONFIGS = [
@@ -50,7 +51,7 @@ def _write(path: Path, rows: list[dict[str, str]]) -> Path:
 
 
 def _read(path: Path, rows: list[dict[str, str]], **columns: Any) -> tuple[CustomBuilder, SourceData]:
-    builder = custom_builder("own", text="text", by=RULES, **columns)
+    builder = custom_builder("own", text="text", by=TEXT_RULES, **columns)
     return builder, builder.read(_write(path, rows), FaultLog(), Origin("folder"))
 
 

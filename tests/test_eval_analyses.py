@@ -9,22 +9,28 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from eval_helpers import nli_rows, write_release
+from eval_helpers import FARM_SCHEMA, nli_rows, sql_rows, write_release
 from scipy.stats import pearsonr
 
 from benchwright.eval import evaluate
 from benchwright.eval.analyses import (
+    Breakdown,
+    Group,
     Run,
     drops,
     forward_and_reverse,
     mean_and_deviation,
+    mean_groups,
     pearson,
+    projected_accuracy,
     random_spread,
     relative_error_increase,
     scorer_comparison,
     scorer_variants,
 )
+from benchwright.eval.analyses.breakdowns import group_means
 from benchwright.eval.analyses.scorers import correlate
+from benchwright.tasks import TEXT_TO_SQL
 
 RUN = Run(
     "t5",
@@ -160,6 +166,9 @@ def test_summary_in_the_index(tmp_path: Path) -> None:
         "score_correlations": 1,
         "evaluation_overlaps": 1,
         "scorer_comparison": 1,
+        "breakdowns": 0,
+        "projections": 0,
+        "errors": 0,
     }
     assert analyses["score_correlations"] == [
         {"first": "lm_kfold", "second": "lm_prompt", "rows": 60, "pearson": pytest.approx(1.0)}
@@ -192,3 +201,118 @@ def test_stale_results_are_in_no_analysis(tmp_path: Path) -> None:
     index = json.loads((changed.path / "results" / "index.json").read_text(encoding="utf-8"))
     assert [bool(entry["stale"]) for entry in index["results"]] == [False, True]
     assert index["analyses"]["drops"] == []
+
+
+def test_group_means_keep_the_order_of_classes_and_leave_out_rows_without_one() -> None:
+    classes = {"a": "hard", "b": "easy", "c": "hard", "d": "hard"}
+    scores = {"a": 1.0, "b": 0.0, "c": 0.0, "e": 1.0}  # d was not judged, e has no class
+    assert group_means(["easy", "medium", "hard"], classes, scores) == {
+        "easy": Group(1, 0.0),
+        "medium": Group(0, None),
+        "hard": Group(2, 0.5),
+    }
+
+
+def test_projected_accuracy_by_hand() -> None:
+    """Random accuracies 0.9, 0.8, 0.6, 0.5; a split that is 10 % easy, 40 % medium, 30 % hard, 20 % extra."""
+    accuracies = {"easy": 0.9, "medium": 0.8, "hard": 0.6, "extra": 0.5}
+    counts = {"easy": 100, "medium": 400, "hard": 300, "extra": 200}
+    groups = {name: Group(n, 0.0) for name, n in counts.items()}
+    projected = projected_accuracy(accuracies, groups)
+    assert projected == pytest.approx(0.09 + 0.32 + 0.18 + 0.10)
+    # With the composition of the random split itself it is the accuracy there.
+    observed = {"none": Group(750, 0.84), "some": Group(250, 0.624)}
+    means = mean_groups([observed])
+    assert projected_accuracy(means, observed) == pytest.approx(0.75 * 0.84 + 0.25 * 0.624)
+
+
+def test_projections_need_every_class_that_occurs() -> None:
+    groups = {"easy": Group(3, 1.0), "extra": Group(1, 0.0)}
+    assert projected_accuracy({"easy": 0.9}, groups) is None
+    assert projected_accuracy({"easy": 0.9}, {**groups, "extra": Group(0, None)}) == pytest.approx(0.9)
+    assert projected_accuracy({"easy": 0.9}, {"easy": Group(0, None)}) is None
+
+
+def test_mean_of_classes_over_random_splits_that_have_them() -> None:
+    first = {"easy": Group(8, 0.5), "extra": Group(0, None)}
+    second = {"easy": Group(2, 1.0), "extra": Group(2, 0.25)}
+    assert mean_groups([first, second]) == {"easy": 0.75, "extra": 0.25}
+
+
+def classed_release(path: Path) -> Any:
+    """Two random splits and a likelihood split of queries to one table; majority answers the first one."""
+    right, wrong = "SELECT name FROM cow", "SELECT age FROM cow"
+
+    def rows(spec: str, first: int) -> list[dict[str, Any]]:
+        """One row per letter: e(asy) or h(ard), capital where the majority answer is right."""
+        made = sql_rows([right if letter.isupper() else wrong for letter in spec], first)
+        return [
+            {**row, "hardness": "eh".index(letter.lower()) * 2, "num_novel_compounds": place % 3}
+            for place, (row, letter) in enumerate(zip(made, spec, strict=True))
+        ]
+
+    train = [
+        {**row, "hardness": None, "num_novel_compounds": None} for row in sql_rows([right, right, wrong])
+    ]
+    configs = {
+        "random": {"train": train, "test": rows("EEeHh", 10)},  # easy 2/3, hard 1/2
+        "random_2": {"train": train, "test": rows("EEEhh", 20)},  # easy 1, hard 0
+        "ll_split": {"train": train, "test": rows("eHhhh", 30)},  # 1/5 easy
+    }
+    entries = {"ll_split": {"splitter": "likelihood"}}
+    return write_release(path, configs, task=TEXT_TO_SQL, entries=entries, schemas=[FARM_SCHEMA])
+
+
+def test_breakdowns_and_projections_in_the_index(tmp_path: Path) -> None:
+    release = classed_release(tmp_path / "r")
+    evaluate(release, baselines=["majority"])
+    analyses = json.loads((release.path / "results" / "index.json").read_text(encoding="utf-8"))["analyses"]
+    found = {
+        (row["config"], row["column"]): row["groups"]
+        for row in analyses["breakdowns"]
+        if row["metric"] == "exact_set_match"
+    }
+    empty = {"n": 0, "value": None}
+    assert found["random", "hardness"] == {
+        "easy": {"n": 3, "value": pytest.approx(2 / 3)},
+        "medium": empty,
+        "hard": {"n": 2, "value": 0.5},
+        "extra": empty,
+    }
+    # Positions 0 and 3 have none: wrong, right, wrong, wrong, wrong in ll_split.
+    assert found["ll_split", "num_novel_compounds"] == {
+        "none": {"n": 2, "value": 0.0},
+        "some": {"n": 3, "value": pytest.approx(1 / 3)},
+    }
+    (projection,) = (
+        row
+        for row in analyses["projections"]
+        if (row["column"], row["metric"]) == ("hardness", "exact_set_match")
+    )
+    assert (projection["config"], projection["random_configs"]) == ("ll_split", ["random", "random_2"])
+    assert projection["random"] == pytest.approx(3 / 5)
+    assert projection["observed"] == pytest.approx(1 / 5)
+    assert projection["projected"] == pytest.approx((2 / 3 + 1) / 2 * 0.2 + (0.5 + 0) / 2 * 0.8)
+
+
+def test_metrics_without_scores_of_rows_and_the_predicted_column_are_not_broken_down(tmp_path: Path) -> None:
+    splits = {"train": nli_rows(0, 12), "test": nli_rows(12, 6)}
+    release = write_release(tmp_path / "r", {"random": splits})
+    evaluate(release, baselines=["majority"])
+    index = json.loads((release.path / "results" / "index.json").read_text(encoding="utf-8"))
+    assert index["analyses"]["breakdowns"] == []
+
+
+def test_breakdown_rows_hold_what_identifies_a_run(tmp_path: Path) -> None:
+    release = classed_release(tmp_path / "r")
+    evaluate(release, configs=["random"], baselines=["majority"])
+    index = json.loads((release.path / "results" / "index.json").read_text(encoding="utf-8"))
+    (result,) = index["results"]
+    first = index["analyses"]["breakdowns"][0]
+    assert set(first) == set(Breakdown.__dataclass_fields__)
+    assert (first["baseline"], first["model"], first["settings_hash"]) == (
+        "majority",
+        None,
+        result["settings_hash"],
+    )
+    assert index["analyses"]["projections"] == []

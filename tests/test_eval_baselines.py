@@ -50,7 +50,7 @@ def data(release: ReleaseFolder, *extra: str, **options: Any) -> EvaluationData:
 
 
 def accuracy(data: EvaluationData, predictions: Predictions) -> float:
-    return judge(data, predictions, ["accuracy"])["accuracy"].value
+    return judge(data, predictions, ["accuracy"]).values["accuracy"].value
 
 
 def test_majority_answers_the_most_frequent_train_label_by_name(questions: ReleaseFolder) -> None:
@@ -66,7 +66,10 @@ def test_majority_ties_go_to_the_first_label_of_the_task(nli: ReleaseFolder) -> 
 def test_majority_of_queries_breaks_ties_by_text(sql: ReleaseFolder) -> None:
     answers = Majority().run(data(sql), 0, silent)
     assert answers.values == ["SELECT a", "SELECT a"]
-    assert judge(data(sql), answers, TEXT_TO_SQL.metrics)["string_match"].per_example.tolist() == [1, 0]
+    assert judge(data(sql), answers, TEXT_TO_SQL.metrics).values["string_match"].per_example.tolist() == [
+        1,
+        0,
+    ]
 
 
 def test_human_is_judged_on_rows_with_five_labels_only(nli: ReleaseFolder) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from eval_helpers import FARM_SCHEMA
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn.metrics import f1_score
 
-from benchwright.eval.metrics import MetricValue, metrics
+from benchwright.eval.metrics import Context, MetricValue, metrics
 from benchwright.eval.metrics.intervals import bootstrap_mean, wilson
 from benchwright.eval.metrics.text_to_sql import normalise_query
 
@@ -104,3 +106,64 @@ def test_a_bootstrap_over_one_row_claims_no_interval() -> None:
 def test_rows_and_predictions_must_match(gold: list[str], predictions: list[str]) -> None:
     with pytest.raises(ValueError, match="one prediction per row"):
         value("accuracy", gold, predictions)
+
+
+def exact(pairs: list[tuple[str, str]], db_ids: list[str] | None = None) -> MetricValue:
+    gold, predictions = map(list, zip(*pairs, strict=True))
+    columns = {"db_id": db_ids or ["farm"] * len(pairs)}
+    context = Context(columns, {"schemas": pa.Table.from_pylist([FARM_SCHEMA])})
+    return metrics.get("exact_set_match")(objects(gold), objects(predictions), context)
+
+
+def test_exact_set_match_of_rows() -> None:
+    gold = "SELECT name FROM cow WHERE age > 3 AND id = 1"
+    result = exact(
+        [
+            (gold, "SELECT name FROM cow WHERE id = 9 AND age > 8"),
+            (gold, "SELECT name FROM cow WHERE id = 9"),
+            (gold, "SELECT nosuch FROM cow"),
+            (gold, f"{gold} ; because"),
+        ]
+    )
+    assert result.per_example.tolist() == [1, 0, 0, 1]
+    assert (result.value, result.n, result.left_out) == (0.5, 4, {})
+    assert (result.low, result.high) == wilson(2, 4)
+    assert result.flagged == {
+        "unparsed_prediction": {2: "no column 'nosuch'"},
+        "text_after_query": {3: "because"},
+    }
+
+
+def test_rows_whose_gold_query_is_not_read_leave_the_denominator() -> None:
+    query = "SELECT name FROM cow"
+    result = exact(
+        [(query, query), ("SELECT nosuch FROM cow", query), (query, query)], ["farm", "farm", "barn"]
+    )
+    assert (result.value, result.n) == (1.0, 1)
+    assert result.left_out == {"unparsed gold query": 1, "no schema of the database": 1}
+    assert np.isnan(result.per_example).tolist() == [False, True, True]
+
+
+def test_no_row_that_can_be_judged_is_no_score() -> None:
+    result = exact([("SELECT nosuch FROM cow", "SELECT name FROM cow")])
+    assert (result.n, result.low, result.high) == (0, None, None)
+    assert np.isnan(result.value)
+
+
+@pytest.mark.parametrize(
+    ("context", "reason"),
+    [
+        (Context(), "the config has no column 'db_id'"),
+        (Context({"db_id": ["farm"]}), "the release has no table 'schemas'"),
+    ],
+)
+def test_a_metric_says_what_it_lacks(context: Context, reason: str) -> None:
+    metric = metrics.get("exact_set_match")
+    assert metric.not_applicable(context) == reason
+    with pytest.raises(ValueError, match=reason):
+        metric(objects(["SELECT 1"]), objects(["SELECT 1"]), context)
+    columns_only = Context({"db_id": ["farm"]})
+    assert (
+        metrics.get("execution_accuracy").not_applicable(columns_only) == "no folder of databases was given"
+    )
+    assert metrics.get("accuracy").not_applicable(Context()) is None

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from eval_helpers import boolean_rows, nli_rows, sql_rows, write_release
+from eval_helpers import FARM_SCHEMA, boolean_rows, nli_rows, sql_rows, write_release
 
 from benchwright.errors import ReleaseError, UsageError
 from benchwright.eval import evaluate, load_results, refresh_index, stale_reason
 from benchwright.eval.baselines.linear import LinearPartialInput
+from benchwright.eval.baselines.majority import Majority
 from benchwright.eval.results import Result
 from benchwright.release import ReleaseFolder
 from benchwright.tasks import BOOLEAN_QUESTION, TEXT_TO_SQL
@@ -276,6 +278,8 @@ def test_validation_can_be_evaluated(tmp_path: Path) -> None:
         ({"baselines": ["lm_zero_shot"]}, "baseline lm_zero_shot needs a model"),
         ({"baselines": ["majority"], "model": "embedded"}, "no chosen baseline uses a model"),
         ({"limit": 0}, "limit is a number of rows from 1, got 0"),
+        ({"databases": "."}, "databases are for text-to-SQL; no chosen config has queries that run on one"),
+        ({"databases": "nowhere"}, "no folder of databases at 'nowhere'"),
     ],
 )
 def test_options_that_cannot_be_used(tmp_path: Path, options: dict[str, Any], message: str) -> None:
@@ -314,3 +318,175 @@ def test_what_was_finished_before_a_failure_is_in_the_index(
     with pytest.raises(KeyboardInterrupt):
         evaluate(release, baselines=["majority", "linear_partial_input"])
     assert [entry["baseline"] for entry in index(release)["results"]] == ["majority"]
+
+
+GOLD = ["SELECT name FROM cow", "SELECT age FROM cow", "SELECT nosuch FROM cow", "SELECT name FROM cow"]
+
+
+def sql_release(path: Path, **options: Any) -> ReleaseFolder:
+    """Train answers `SELECT name FROM cow`; of four test rows two have that query, one cannot be read."""
+    splits = {"train": sql_rows(["SELECT name FROM cow"]), "test": sql_rows(GOLD, 1)}
+    return write_release(path, {"random": splits}, task=TEXT_TO_SQL, **options)
+
+
+def examples(release: ReleaseFolder, result: Result) -> list[dict[str, Any]]:
+    text = (release.path / result.predictions_file).read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def make_database(folder: Path, rows: str = "(1, 'Ada', 3)") -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "farm.sqlite").unlink(missing_ok=True)
+    with sqlite3.connect(folder / "farm.sqlite") as connection:
+        connection.executescript(
+            f"CREATE TABLE cow (id INTEGER, name TEXT, age INTEGER); INSERT INTO cow VALUES {rows};"
+        )
+    connection.close()
+    return folder
+
+
+def test_exact_set_match_is_the_headline_where_the_release_has_schemas(tmp_path: Path) -> None:
+    release = sql_release(tmp_path / "r", schemas=[FARM_SCHEMA])
+    (result,) = evaluate(release)
+    assert list(result.metrics) == ["exact_set_match", "string_match"]
+    found = result.metrics["exact_set_match"]
+    assert (found["value"], found["n"], found["left_out"]) == (2 / 3, 3, {"unparsed gold query": 1})
+    assert (result.metrics["string_match"]["n"], result.unavailable) == (4, {})
+    assert list(result.tables) == ["schemas"]
+    assert [line["scores"] for line in examples(release, result)] == [
+        {"exact_set_match": 1, "string_match": 1},
+        {"exact_set_match": 0, "string_match": 0},
+        {"string_match": 0},
+        {"exact_set_match": 1, "string_match": 1},
+    ]
+    assert list(load_results(release)) == [result]
+    assert index(release)["results"][0]["headline"] == "exact_set_match"
+
+
+def test_a_metric_that_lacks_its_table_is_named_and_the_others_stand(tmp_path: Path) -> None:
+    release = sql_release(tmp_path / "r")
+    (result,) = evaluate(release)
+    assert (result.headline, list(result.metrics), result.tables) == ("string_match", ["string_match"], {})
+    assert result.unavailable == {"exact_set_match": "the release has no table 'schemas'"}
+    assert index(release)["results"][0]["unavailable"] == result.unavailable
+    assert list(load_results(release)) == [result]
+    assert evaluate(release) == [result]
+
+
+def test_why_a_prediction_counts_as_wrong_stands_with_it(tmp_path: Path) -> None:
+    release = sql_release(tmp_path / "r", schemas=[FARM_SCHEMA])
+    path = tmp_path / "mine.jsonl"
+    answers = ["SELECT name FROM cow", "SELECT ages FROM cow", "x", "SELECT name FROM cow"]
+    lines = [{"uid": f"toy:all:{row}", "prediction": text} for row, text in enumerate(answers, start=1)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (result,) = evaluate(release, predictions=path)
+    assert result.flagged == {"unparsed_prediction": 1}
+    assert result.metrics["exact_set_match"]["flagged"] == {"unparsed_prediction": 1}
+    stored = examples(release, result)[1]
+    assert stored["flags"] == ["unparsed_prediction"]
+    assert stored["reasons"] == {"unparsed_prediction": "no column 'ages'"}
+    assert index(release)["results"][0]["flagged"] == result.flagged
+
+
+def test_changed_schemas_make_exact_set_match_stale(tmp_path: Path) -> None:
+    release = sql_release(tmp_path / "r", schemas=[FARM_SCHEMA])
+    (result,) = evaluate(release)
+    assert stale_reason(result, release) is None
+    changed = {**FARM_SCHEMA, "table_names": ["bull"]}
+    release = sql_release(tmp_path / "r", schemas=[changed])
+    assert stale_reason(result, release) == "the table schemas has changed"
+    release = sql_release(tmp_path / "r")
+    assert stale_reason(result, release) == "the table schemas has changed"
+
+
+def test_execution_accuracy_is_added_to_stored_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = sql_release(tmp_path / "r", schemas=[FARM_SCHEMA])
+    (before,) = evaluate(release)
+    assert before.databases is None
+    runs: list[str] = []
+    monkeypatch.setattr(Majority, "run", lambda *_: runs.append("again"))
+    databases = make_database(tmp_path / "databases", "(1, 'Ada', 3)")
+    (after,) = evaluate(release, databases=databases)
+    assert (runs, after.predictions_hash, after.file) == ([], before.predictions_hash, before.file)
+    found = after.metrics["execution_accuracy"]
+    assert (found["value"], found["n"], found["left_out"]) == (2 / 3, 3, {"gold query fails": 1})
+    assert after.databases is not None
+    assert after.metrics["exact_set_match"] == before.metrics["exact_set_match"]
+    # Kept where no databases are given, made again where they are others.
+    assert evaluate(release) == [after]
+    assert evaluate(release, databases=databases) == [after]
+    make_database(databases, "(1, 'Ada', 3), (2, 'Bea', 4)")
+    (other,) = evaluate(release, databases=databases)
+    assert other.databases != after.databases
+    assert runs == []
+
+
+def test_databases_that_are_not_there_leave_the_metric_out(tmp_path: Path) -> None:
+    release = sql_release(tmp_path / "r", schemas=[FARM_SCHEMA])
+    (tmp_path / "empty").mkdir()
+    (result,) = evaluate(release, databases=tmp_path / "empty")
+    assert result.unavailable == {
+        "execution_accuracy": "no row could be judged: 4 no database file",
+    }
+    assert list(result.metrics) == ["exact_set_match", "string_match"]
+    databases = make_database(tmp_path / "empty")
+    (result,) = evaluate(release, databases=databases)
+    assert list(result.metrics) == ["exact_set_match", "string_match", "execution_accuracy"]
+    assert result.unavailable == {}
+
+
+def test_a_release_without_one_metric_that_can_judge_it_is_refused(tmp_path: Path) -> None:
+    splits = {"train": sql_rows(["SELECT 1"]), "test": sql_rows(["SELECT nosuch FROM cow"], 1)}
+    task = {**TEXT_TO_SQL.to_json(), "metrics": ["exact_set_match"]}
+    release = write_release(
+        tmp_path / "r",
+        {"random": splits},
+        task=TEXT_TO_SQL,
+        entries={"random": {"task": task}},
+        schemas=[FARM_SCHEMA],
+    )
+    message = "random: exact_set_match: no row could be judged: 1 unparsed gold query"
+    with pytest.raises(UsageError, match=message):
+        evaluate(release)
+
+
+@pytest.mark.corpora
+def test_a_system_on_the_development_set_of_spider(tmp_path: Path, oracle_folder: Path) -> None:
+    """The 21st system of the reference outputs: 736 of 1,034, 24 predictions are not read."""
+    folder = oracle_folder / "spider_eval"
+    gold, outputs = (
+        [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+        for name in ("gold.jsonl", "pred_21.jsonl")
+    )
+    schemas = [
+        {
+            "uid": f"spider:tables:{entry['db_id']}",
+            "db_id": entry["db_id"],
+            "table_names": entry["table_names_original"],
+            "column_names": [
+                {"table_id": table, "name": name} for table, name in entry["column_names_original"]
+            ],
+            "foreign_keys": [
+                {"column_id": first, "referenced_column_id": second}
+                for first, second in entry["foreign_keys"]
+            ],
+        }
+        for entry in json.loads((folder / "tables_dev.json").read_text(encoding="utf-8"))
+    ]
+    rows = [
+        {"uid": f"spider:dev:{row['i']}", **{name: row[name] for name in ("db_id", "question", "query")}}
+        for row in gold
+    ]
+    release = write_release(tmp_path / "r", {"random": {"test": rows}}, task=TEXT_TO_SQL, schemas=schemas)
+    path = tmp_path / "system.jsonl"
+    lines = [{"uid": f"spider:dev:{row['i']}", "prediction": row["pred"]} for row in outputs]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (result,) = evaluate(release, predictions=path)
+    found = result.metrics["exact_set_match"]
+    assert (found["value"], found["n"]) == (736 / 1034, 1034)
+    assert result.flagged["unparsed_prediction"] == 24
+    assert [line["scores"]["exact_set_match"] for line in examples(release, result)] == [
+        row["exact"] for row in outputs
+    ]

@@ -27,6 +27,8 @@ from benchwright.splitting import (
     Sizes,
     SplitRows,
     Splitter,
+    TemplateSplitter,
+    TmcdSplitter,
     splitters,
 )
 
@@ -64,6 +66,22 @@ def test_a_subclass_cannot_return_what_is_no_split(lists: tuple[list[int], ...],
     splitter = Fixed(train=lists[0], validation=lists[1], test=lists[2])
     with pytest.raises(SplitError, match=message):
         splitter.split(rows())
+
+
+def test_a_subclass_says_what_sizes_it_is_held_to() -> None:
+    class Leaving(Fixed):
+        uses_all_rows = False
+
+        def _place(self, rows: SplitRows, scores: Scores | None) -> Placement:
+            return dataclasses.replace(super()._place(rows, scores), unused=np.array([3]))
+
+        def _expected(self, rows: SplitRows) -> Sizes:
+            return Sizes(3, 1, 1)
+
+    lists = {"validation": [4], "test": [5]}
+    assert Leaving(train=[0, 1, 2], **lists).split(rows()).side.tolist() == [0, 0, 0, UNUSED, 1, 2]
+    with pytest.raises(SplitError, match="gave train 1 rows instead of 3"):
+        Leaving(train=[0], validation=[4, 1], test=[5, 2]).split(rows())
 
 
 def test_a_subclass_cannot_divide_a_group() -> None:
@@ -195,6 +213,9 @@ def test_a_split_of_size_zero_is_said() -> None:
         LikelihoodSplitter(sizes=SIX, criterion="perplexity", length_control=4, reverse=True),
         PublishedSplitter(mapping={"train": "train", "extra": None}),
         PublishedSplitter(sizes=SIX),
+        PublishedSplitter(split="tmcd_1"),
+        TemplateSplitter(sizes=SIX, seed=1, mode="train_first", constraint="atoms"),
+        TmcdSplitter(sizes=SIX, mode="reference", constraint=None, max_iterations=5),
     ],
 )
 def test_parameters_rebuild_the_splitter(splitter: Splitter) -> None:
@@ -206,7 +227,7 @@ def test_parameters_rebuild_the_splitter(splitter: Splitter) -> None:
 
 
 def test_registry() -> None:
-    assert {"random", "length", "likelihood", "published"} <= set(splitters)
+    assert {"random", "length", "likelihood", "published", "template", "tmcd"} <= set(splitters)
     assert splitters.get("likelihood") is LikelihoodSplitter
     with pytest.raises(UsageError, match="did you mean likelihood"):
         splitters.get("likelyhood")
@@ -245,13 +266,19 @@ def test_published_splits_with_sizes_that_differ() -> None:
 MODULES = [
     "_division",
     "_lengths",
+    "_tmcd_best",
+    "_tmcd_reference",
+    "_tmcd_state",
     "_units",
     "base",
     "constraints",
+    "divergence",
     "length",
     "likelihood",
     "published",
     "random",
+    "template",
+    "tmcd",
 ]
 
 
@@ -264,5 +291,5 @@ def test_doctests(module: str) -> None:
 
 
 def test_every_splitter_has_a_doctest() -> None:
-    for name in ("random", "length", "likelihood", "published"):
+    for name in ("random", "length", "likelihood", "published", "template", "tmcd"):
         assert ">>> " in (splitters.get(name).__doc__ or "")

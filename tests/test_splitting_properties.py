@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +19,7 @@ from benchwright.splitting import (
     SIDES,
     TEST,
     TRAIN,
+    UNUSED,
     VALIDATION,
     Assignment,
     Scores,
@@ -40,7 +43,9 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"criterion": "perplexity", "reverse": True},
         {"criterion": "length_perplexity", "length_control": 2},
     ],
-    "published": [{}],
+    "published": [{}, {"split": "others"}],
+    "template": [{}, {"seed": 7, "mode": "train_first"}, {"constraint": "atoms"}],
+    "tmcd": [{}, {"seed": 7, "mode": "reference"}, {"constraint": None, "max_iterations": 2}],
 }
 CASES = [(name, variant) for name, variants in VARIANTS.items() for variant in variants]
 every_splitter = pytest.mark.parametrize(
@@ -66,7 +71,9 @@ def corpora(draw: st.DrawFn, *, unscored: bool = True, grouped: bool | None = Fa
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     labelled = draw(st.booleans())
     with_groups = draw(st.booleans()) if grouped is None else grouped
-    programs = [frozenset(rng.choice(list("abcdef"), size=3).tolist()) for _ in range(n)]
+    readable = rng.random(n) < (0.9 if draw(st.booleans()) else 1)
+    programs = [rng.choice(list("abcdef"), size=3).tolist() for _ in range(n)]
+    numbers = [str(number) for number in rng.integers(0, n // 2, n)]
     log_likelihood = np.round(rng.normal(-20, 6, n)).astype(np.float32)
     if unscored and draw(st.booleans()):
         log_likelihood[rng.integers(0, n, 2)] = np.nan
@@ -78,10 +85,22 @@ def corpora(draw: st.DrawFn, *, unscored: bool = True, grouped: bool | None = Fa
         label_names=("no", "yes") if labelled else (),
         groups=rng.integers(0, n, n) if with_groups else None,
         source_splits=rng.choice(np.array(["train", "dev", "test"]), n),
-        atoms=None if labelled else lambda: programs,
+        published_splits={"others": rng.choice(np.array(["train", "test", None]), n)},
+        atoms=None if labelled else lambda: where_readable(frozenset, programs, readable),
+        compounds=None if labelled else lambda: where_readable(pairs, programs, readable),
+        templates=lambda: where_readable("".join, numbers, readable),
     )
     scores = Scores(log_likelihood, rng.integers(1, 9, n).astype(np.int32))
     return permuted((rows, scores), rng.permutation(n))
+
+
+def where_readable(made: Callable[[Any], Any], programs: list[Any], readable: np.ndarray) -> list[Any]:
+    return [made(program) if can else None for program, can in zip(programs, readable, strict=True)]
+
+
+def pairs(program: list[str]) -> Counter[str]:
+    """Neighbouring symbols, which stand for compounds."""
+    return Counter(f"{first} {second}" for first, second in itertools.pairwise(program))
 
 
 def permuted(corpus: Corpus, order: np.ndarray) -> Corpus:
@@ -108,8 +127,32 @@ def split_or_skip(splitter: Splitter, corpus: Corpus) -> Assignment:
         raise
 
 
-def fits(variant: dict[str, Any], corpus: Corpus) -> bool:
-    return corpus[0].labels is None or "constraint" not in variant
+def fits(name: str, variant: dict[str, Any], corpus: Corpus) -> bool:
+    return corpus[0].labels is None or (name != "tmcd" and "constraint" not in variant)
+
+
+def left_out(splitter: Splitter, rows: SplitRows) -> list[int]:
+    """Rows that have no place in a split."""
+    values: list[Any] = []
+    if splitter.name == "tmcd" and rows.compounds is not None:
+        values = rows.compounds()
+    elif splitter.parameters().get("split") is not None:
+        values = rows.published_splits["others"].tolist()
+    return [row for row, value in enumerate(values) if value is None]
+
+
+def sizes_hold(splitter: Splitter, rows: SplitRows, made: Sizes) -> bool:
+    """Exact where single rows are placed and limits where templates are; TMCD trains without unread rows."""
+    wanted = splitter.sizes
+    if wanted is None:
+        return True
+    if splitter.name == "tmcd":
+        return made == dataclasses.replace(wanted, train=wanted.train - len(left_out(splitter, rows)))
+    if splitter.name != "template":
+        return made == wanted
+    if splitter.parameters()["mode"] == "train_first":
+        return made.train <= wanted.train
+    return made.validation <= wanted.validation and made.test <= wanted.test
 
 
 @every_splitter
@@ -127,13 +170,14 @@ def test_the_order_of_rows_in_memory_changes_nothing(
 @examples
 @given(corpus=corpora())
 def test_complete_disjoint_and_of_exact_size(name: str, variant: dict[str, Any], corpus: Corpus) -> None:
-    assume(fits(variant, corpus))
+    assume(fits(name, variant, corpus))
     splitter = make(name, variant, len(corpus[0]))
     assignment = split_or_skip(splitter, corpus)
     lists = [assignment.rows(side).tolist() for side in SIDES.values()]
-    assert sorted(row for list_ in lists for row in list_) == list(range(len(corpus[0])))
-    if splitter.sizes is not None:
-        assert assignment.sizes() == splitter.sizes
+    unused = left_out(splitter, corpus[0])
+    assert np.flatnonzero(assignment.side == UNUSED).tolist() == unused
+    assert sorted([*unused, *(row for list_ in lists for row in list_)]) == list(range(len(corpus[0])))
+    assert sizes_hold(splitter, corpus[0], assignment.sizes())
     for side, list_ in zip(SIDES.values(), lists, strict=True):
         assert assignment.position[list_].tolist() == list(range(len(list_)))
         assert (assignment.side[list_] == side).all()
@@ -158,7 +202,7 @@ def test_inputs_are_left_alone_and_splits_repeat(name: str, variant: dict[str, A
 def test_duplicates_stay_on_one_side(
     name: str, variant: dict[str, Any], corpus: Corpus, data: st.DataObject
 ) -> None:
-    assume(fits(variant, corpus))
+    assume(fits(name, variant, corpus))
     rows, scores = corpus
     n = len(rows)
     twins = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=n // 2)))
@@ -175,26 +219,28 @@ def test_duplicates_stay_on_one_side(
         splitter, (doubled, Scores(scores.log_likelihood[order], scores.num_tokens[order]))
     )
     assert (assignment.side[n:] == assignment.side[twins]).all()
+    counts = assignment.sizes()
+    assert counts.total == len(order) - len(left_out(splitter, doubled))
     if splitter.sizes is not None:
-        counts = assignment.sizes()
-        assert 0 < counts.validation <= splitter.sizes.validation
-        assert 0 < counts.test <= splitter.sizes.test
-        assert counts.total == len(order)
+        assert counts.validation > 0
+        assert counts.test > 0
+        if splitter.parameters().get("mode") != "train_first":
+            assert counts.validation <= splitter.sizes.validation
+            assert counts.test <= splitter.sizes.test
 
 
 @every_splitter
 @examples
 @given(corpus=corpora(unscored=False))
 def test_one_row_more_keeps_sizes_exact(name: str, variant: dict[str, Any], corpus: Corpus) -> None:
-    assume(fits(variant, corpus))
+    assume(fits(name, variant, corpus))
     n = len(corpus[0])
     for size in (n - 1, n):
         part = permuted(corpus, np.arange(size))
         splitter = make(name, variant, size)
         assignment = split_or_skip(splitter, part)
-        assert assignment.sizes().total == size
-        if splitter.sizes is not None:
-            assert assignment.sizes() == splitter.sizes
+        assert assignment.sizes().total == size - len(left_out(splitter, part[0]))
+        assert sizes_hold(splitter, part[0], assignment.sizes())
         assert outcome(splitter, part) == outcome(make(name, variant, size), part)
 
 

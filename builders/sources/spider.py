@@ -61,9 +61,10 @@ class DatabaseSchema:
 
 @dataclass(frozen=True)
 class SpiderSource:
-    """Examples in source order (train, then dev), the databases, and what was read."""
+    """Examples in source order (train, then dev), the databases, and what was read, by split and in all."""
 
     examples: pa.Table
+    rows_read: Mapping[str, int]
     databases: dict[str, DatabaseSchema]
     files: tuple[SourceFile, ...]
     read: int
@@ -86,9 +87,9 @@ def read_spider(root: Path, faults: FaultLog) -> SpiderSource:
     databases = _read_databases(tables)
     files = [tables.describe(len(databases))]
     rows: list[dict[str, Any]] = []
-    read = 0
+    rows_read: dict[str, int] = {}
     for split, file in present.items():
-        records = Records(file, faults)
+        records, before = Records(file, faults), sum(rows_read.values())
         for record in records:
             try:
                 example = _example(record, databases)
@@ -98,14 +99,15 @@ def read_spider(root: Path, faults: FaultLog) -> SpiderSource:
             place = {
                 "uid": f"spider:{split}:{record.row}",
                 "source_split": split,
-                "source_index": read + record.row,
+                "source_index": before + record.row,
             }
             rows.append(example | place)
-        read += records.rows
+        rows_read[split] = records.rows
         files.append(file.describe(records.rows))
     faults.finish()
     examples = pa.Table.from_pylist(rows, schema=EXAMPLES_SCHEMA)
-    return SpiderSource(examples, databases, tuple(files), read, missing_notes(present, tuple(SPLIT_FILES)))
+    notes = missing_notes(present, tuple(SPLIT_FILES))
+    return SpiderSource(examples, rows_read, databases, tuple(files), sum(rows_read.values()), notes)
 
 
 def parser_source(db_id: str, question: str) -> str:

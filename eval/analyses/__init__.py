@@ -8,6 +8,15 @@ from typing import Any
 
 from ...release import ReleaseFolder
 from ..results import Result
+from .breakdowns import (
+    Breakdown,
+    Group,
+    Projection,
+    breakdowns,
+    mean_groups,
+    projected_accuracy,
+    projections,
+)
 from .comparisons import (
     Drop,
     ForwardAndReverse,
@@ -22,6 +31,7 @@ from .comparisons import (
     relative_error_increase,
     scorer_comparison,
 )
+from .errors import ErrorCounts, count_errors, export_errors, sample_errors, store_typed_errors, typed_errors
 from .scorers import (
     EvaluationOverlap,
     ScoreCorrelation,
@@ -32,25 +42,38 @@ from .scorers import (
 )
 
 __all__ = [
+    "Breakdown",
     "Drop",
+    "ErrorCounts",
     "EvaluationOverlap",
     "ForwardAndReverse",
+    "Group",
+    "Projection",
     "Run",
     "ScoreCorrelation",
     "ScorerComparison",
     "Spread",
+    "breakdowns",
+    "count_errors",
     "drops",
     "evaluation_overlaps",
+    "export_errors",
     "forward_and_reverse",
     "group_runs",
     "mean_and_deviation",
+    "mean_groups",
     "pearson",
+    "projected_accuracy",
+    "projections",
     "random_spread",
     "relative_error_increase",
+    "sample_errors",
     "score_correlations",
     "scorer_comparison",
     "scorer_variants",
+    "store_typed_errors",
     "summary",
+    "typed_errors",
 ]
 
 
@@ -58,13 +81,15 @@ def summary(release: ReleaseFolder, results: Sequence[Result]) -> dict[str, list
     """Every analysis that the data allow, as JSON-able rows; `results` are those that are not stale.
 
     Keys: `random_spread`, `drops`, `forward_and_reverse`, `score_correlations`, `evaluation_overlaps`,
-    `scorer_comparison`. A list is empty where the release has nothing to compare.
+    `scorer_comparison`, `breakdowns`, `projections`, `errors`. A list is empty where the release has
+    nothing to compare.
     """
     configs = release.placed_configs
     random = [name for name, entry in configs.items() if entry.get("splitter") == "random"]
     reverses = {entry["reverse_of"]: name for name, entry in configs.items() if entry.get("reverse_of")}
     variants = scorer_variants(configs)
     runs = group_runs(results)
+    by_class = breakdowns(release, results)
     found: dict[str, Sequence[Any]] = {
         "random_spread": [row for run in runs if (row := random_spread(run, random)) is not None],
         "drops": [row for run in runs for row in drops(run, random)],
@@ -72,5 +97,8 @@ def summary(release: ReleaseFolder, results: Sequence[Result]) -> dict[str, list
         "score_correlations": score_correlations(release),
         "evaluation_overlaps": evaluation_overlaps(release, variants),
         "scorer_comparison": [row for run in runs for row in scorer_comparison(run, variants)],
+        "breakdowns": by_class,
+        "projections": projections(by_class, results, random),
+        "errors": typed_errors(release, results),
     }
     return {name: [asdict(row) for row in rows] for name, rows in found.items()}

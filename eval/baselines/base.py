@@ -19,10 +19,10 @@ from ...registry import Registry
 from ...tasks import Task
 
 if TYPE_CHECKING:
-    from ..models import CausalModel, SequenceClassifier
+    from ..models import LoadedModel
 
-ModelKind = Literal["causal_lm", "classifier"]
-"""What a baseline's model is: `load_causal` or `load_classifier` makes it."""
+ModelKind = Literal["causal_lm", "classifier", "seq2seq"]
+"""What a baseline's model is: `load_causal`, `load_classifier` or `load_sequence_to_sequence` makes it."""
 
 baselines: Registry[type[Baseline]] = Registry("baseline")
 baselines.declare("majority", "benchwright.eval.baselines.majority:Majority")
@@ -31,6 +31,7 @@ baselines.declare("linear_full_input", "benchwright.eval.baselines.linear:Linear
 baselines.declare("human", "benchwright.eval.baselines.human:Human")
 baselines.declare("lm_zero_shot", "benchwright.eval.baselines.lm_zero_shot:ZeroShotLanguageModel")
 baselines.declare("classifier", "benchwright.eval.baselines.classifier:Classifier")
+baselines.declare("nearest_question", "benchwright.eval.baselines.nearest_question:NearestQuestion")
 
 
 @dataclass(frozen=True)
@@ -109,11 +110,17 @@ def _gold(table: pa.Table, task: Task, class_names: list[str] | None, place: str
     return gold
 
 
+def no_side_table(name: str) -> pa.Table | None:
+    """What a release without side tables has under `name`."""
+    return None
+
+
 @dataclass
 class EvaluationData:
-    """One config as baselines see it. The train split is read only if it is asked for.
+    """One config as baselines see it. Train, validation and side tables are read only if they are asked for.
 
     `evaluation` holds the rows to answer, `split_uids` the uids of the whole split that they are from.
+    `side_table` gives the rows of a table of the release, such as `schemas`; None if it has none.
     """
 
     config: str
@@ -122,7 +129,9 @@ class EvaluationData:
     evaluation: Rows
     split_uids: frozenset[str]
     load_train: Callable[[], Rows] | None = None
-    model: CausalModel | SequenceClassifier | None = None
+    model: LoadedModel | None = None
+    load_validation: Callable[[], Rows] | None = None
+    side_table: Callable[[str], pa.Table | None] = no_side_table
 
     @cached_property
     def train(self) -> Rows:
@@ -170,6 +179,10 @@ class Baseline(ABC):
     tasks: ClassVar[tuple[str, ...]] = ()
     """Names of tasks; empty for every task."""
     needs_train: ClassVar[bool] = False
+    reads_validation: ClassVar[bool] = False
+    """It chooses a checkpoint on the validation split, where there is one."""
+    reads_tables: ClassVar[tuple[str, ...]] = ()
+    """Side tables that its answers depend on, where the release has them."""
     needs_model: ClassVar[ModelKind | None] = None
     """The kind of model that it runs, if any; `--model` names it."""
     needs_columns: ClassVar[tuple[str, ...]] = ()

@@ -1,5 +1,5 @@
 """Metrics: pure functions of gold answers and predictions; matched to tasks by name."""
 
-from .base import Metric, MetricValue, metrics
+from .base import Context, Metric, MetricValue, metrics
 
-__all__ = ["Metric", "MetricValue", "metrics"]
+__all__ = ["Context", "Metric", "MetricValue", "metrics"]

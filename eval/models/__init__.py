@@ -8,11 +8,15 @@ from .embedded import get_embedded, is_embedded
 from .fine_tuning import FineTuneRecipe, TrainingLog, TrainingSequence, fine_tune
 from .loading import load_causal
 
+LoadedModel = CausalModel | SequenceClassifier
+"""A model of any kind that a baseline runs."""
+
 __all__ = [
     "CausalModel",
     "Chunk",
     "ChunkScores",
     "FineTuneRecipe",
+    "LoadedModel",
     "PairLogits",
     "ScoringPlan",
     "SequenceClassifier",

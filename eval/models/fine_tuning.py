@@ -19,6 +19,8 @@ from .causal import CausalModel, apply_head
 if TYPE_CHECKING:
     import torch
 
+    from ._training import LoopSettings
+
 _IGNORED = -100
 
 
@@ -79,12 +81,8 @@ class FineTuneRecipe:
 
     def __post_init__(self) -> None:
         optional = ("micro_batch_size", "trainable_layers", "max_length", "max_validation_rows")
-        for name in ("max_steps", "batch_size", "eval_every", "patience", "threads", *optional):
-            value = getattr(self, name)
-            if name in optional and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise UsageError(f"{name} must be a whole number from 1, got {show(value)}")
+        given = [name for name in optional if getattr(self, name) is not None]
+        self._refuse_below_one("max_steps", "batch_size", "eval_every", "patience", "threads", *given)
         for name in ("learning_rate", "max_gradient_norm", "weight_decay"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
@@ -97,9 +95,31 @@ class FineTuneRecipe:
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
             raise UsageError(f"validation_share must be between 0 and 1, got {show(share)}")
 
+    def _refuse_below_one(self, *names: str) -> None:
+        for name in names:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise UsageError(f"{name} must be a whole number from 1, got {show(value)}")
+
     def to_json(self) -> dict[str, Any]:
         """All settings, for the provenance of a score."""
         return asdict(self)
+
+    def loop_settings(self) -> LoopSettings:
+        """What the training loop reads."""
+        from ._training import LoopSettings
+
+        return LoopSettings(
+            max_steps=self.max_steps,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            max_gradient_norm=self.max_gradient_norm,
+            batch_size=self.batch_size,
+            micro_batch_size=self.micro_batch_size or self.batch_size,
+            eval_every=self.eval_every,
+            patience=self.patience,
+            threads=self.threads,
+        )
 
 
 @dataclass(frozen=True)
@@ -125,25 +145,33 @@ def fine_tune(
     recipe: FineTuneRecipe,
     seed: int,
     progress: Progress = silent,
+    *,
+    validation: Sequence[TrainingSequence] | None = None,
 ) -> tuple[CausalModel, TrainingLog]:
     """Fine-tune a copy of `model`; the model itself stays as it is.
 
     `sequences` come in the order of the (shuffled) fold file: the first `validation_share` of them (at least
-    one) are for validation, the rest for training. The copy has the weights of the lowest validation
-    perplexity. `progress` counts steps. Raises UsageError where too few sequences fit the model.
+    one) are for validation, the rest for training; where `validation` is given, all of them are for
+    training. The copy has the weights of the lowest validation perplexity. `progress` counts steps. Raises
+    UsageError where too few sequences fit the model.
     """
-    from ._training import LoopSettings, freeze_all_but_last, train
+    from ._training import freeze_all_but_last, train
 
     limit = min(recipe.max_length or model.max_positions, model.max_positions)
+    given = [*(validation or ()), *sequences]
     fitting = [sequence for sequence in sequences if len(sequence.ids) <= limit]
-    held_out = max(1, int(len(fitting) * recipe.validation_share))
-    validation, training = fitting[:held_out], fitting[held_out:]
-    if not training:
+    if validation is None:
+        held_out = max(1, int(len(fitting) * recipe.validation_share))
+        held, training = fitting[:held_out], fitting[held_out:]
+    else:
+        held, training = [sequence for sequence in validation if len(sequence.ids) <= limit], fitting
+    if not training or not held:
         raise UsageError(
             f"fine-tuning needs at least 2 sequences of at most {limit} tokens, "
-            f"got {len(fitting)} of {len(sequences)}"
+            f"got {len(held) + len(training)} of {len(given)}"
         )
-    validation = validation[: recipe.max_validation_rows]
+    overlength = len(given) - len(held) - len(training)
+    held = held[: recipe.max_validation_rows]
     tuned = _copy(model)
     freeze_all_but_last(tuned.module, recipe.trainable_layers)
     log = train(
@@ -151,18 +179,8 @@ def fine_tune(
         len(training),
         lambda rows: _loss_sum(tuned, [training[row] for row in rows.tolist()]),
         np.array([len(sequence.ids) - sequence.scored_from for sequence in training]),
-        _perplexity_of(tuned, validation),
-        LoopSettings(
-            max_steps=recipe.max_steps,
-            learning_rate=recipe.learning_rate,
-            weight_decay=recipe.weight_decay,
-            max_gradient_norm=recipe.max_gradient_norm,
-            batch_size=recipe.batch_size,
-            micro_batch_size=recipe.micro_batch_size or recipe.batch_size,
-            eval_every=recipe.eval_every,
-            patience=recipe.patience,
-            threads=recipe.threads,
-        ),
+        _perplexity_of(tuned, held),
+        recipe.loop_settings(),
         seed,
         progress,
     )
@@ -173,8 +191,8 @@ def fine_tune(
         best_step=log.best_step,
         last_step=log.last_step,
         training_rows=len(training),
-        validation_rows=len(validation),
-        overlength_rows=len(sequences) - len(fitting),
+        validation_rows=len(held),
+        overlength_rows=overlength,
     )
 
 

