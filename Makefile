@@ -43,6 +43,7 @@ corpora: $(VENV)/embedded
 bench: $(VENV)/embedded
 	$(BIN)/python benchmarks/writing.py
 	$(BIN)/python benchmarks/scoring.py
+	$(BIN)/python benchmarks/tmcd.py
 
 format: $(VENV)/linked
 	$(BIN)/ruff format .

@@ -17,6 +17,10 @@ from ..release import SPLITS, ReleaseFolder
 from ..tables import conform
 
 
+class LeftOutError(Exception):
+    """Why an analysis is left out; the others go on, and the release says so."""
+
+
 class SplitRows(NamedTuple):
     """The rows of one split, as places in `AnalysisRows.table` (int64, shape (rows,))."""
 
@@ -31,6 +35,11 @@ class DistinctTexts:
 
     texts: list[str]
     codes: np.ndarray
+
+    def at(self, row: int) -> str | None:
+        """The text of one row."""
+        code = self.codes[row]
+        return None if code < 0 else self.texts[code]
 
     def of(self, rows: np.ndarray) -> np.ndarray:
         """Places in `texts` of those of the rows that have a text."""
@@ -142,8 +151,12 @@ def is_text(kind: object) -> bool:
     return isinstance(kind, Value) and kind.dtype in ("string", "large_string")
 
 
-def length_column(column: str, features: Features) -> str | None:
-    """The column that holds the lengths of another one's texts in NLTK tokens, if there is one."""
+def length_column(column: str, release: ReleaseFolder, features: Features) -> str | None:
+    """The column that holds the lengths of another one's texts in NLTK tokens, if there is one.
+
+    Only builders of published corpora write it; in a user's own rows the name may mean anything.
+    """
     name = f"{column}_length"
     kind = features.get(name)
-    return name if isinstance(kind, Value) and kind.dtype.startswith("int") else None
+    counted = isinstance(kind, Value) and kind.dtype.startswith("int")
+    return name if counted and release.dataset.get("published") is True else None

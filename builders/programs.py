@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..splitting.base import TRAIN, UNUSED
-from ..text.programs import Language, Program, Structure, TemplateRule, structures, template_rules
+from ..text.programs import Language, Program, Structure, TemplateRule, structure_named, template_rule_named
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +62,14 @@ class Programs:
 
 def chosen_structure(name: str, language: Language) -> Structure:
     """The structure of that name. Raises UsageError for an unknown one and for another language's."""
-    structure = structures.get(name)
+    structure = structure_named(name)
     _refuse_language("structure", name, structure.language, language)
     return structure
 
 
 def chosen_rule(name: str, language: Language) -> TemplateRule:
     """The template rule of that name. Raises UsageError for an unknown one and for another language's."""
-    rule = template_rules.get(name)
+    rule = template_rule_named(name)
     _refuse_language("template rule", name, rule.language, language)
     return rule
 

@@ -204,21 +204,26 @@ def _definitions(release: ReleaseFolder) -> Iterator[tuple[str, Markdown]]:
     rule = choices.get("template_rule")
     if explains_structure(release):
         yield "structure", _definition("Structure", choices["structure"], structures)
-    if rule and any(entry["splitter"] == "template" for entry in entries):
+    if (
+        rule is not None
+        and rule in template_rules
+        and any(entry["splitter"] == "template" for entry in entries)
+    ):
         yield "template_rule", _definition("Template rule", rule, template_rules)
 
 
 def explains_structure(release: ReleaseFolder) -> bool:
-    """Whether the report says what atoms and compounds are: some config was made by them."""
+    """Whether the report says what atoms and compounds are: some config was made by them.
+
+    The structure of a plugin that is not installed is only named, among the choices.
+    """
     entries = release.placed_configs.values()
     made_by_it = any(entry["splitter"] == "tmcd" or _has_atom_rule(entry) for entry in entries)
-    return made_by_it and bool((release.manifest.get("choices") or {}).get("structure"))
+    return made_by_it and (release.manifest.get("choices") or {}).get("structure") in structures
 
 
 def _definition(kind: str, name: str, known: Registry[Structure] | Registry[TemplateRule]) -> Markdown:
-    # The definition may be that of a plugin which is not installed here.
-    summary = known.get(name).summary if name in known else ""
-    return compose("**{kind} {name:code}.** {summary}", kind=kind, name=name, summary=summary)
+    return compose("**{kind} {name:code}.** {summary}", kind=kind, name=name, summary=known.get(name).summary)
 
 
 def _has_atom_rule(entry: Mapping[str, Any]) -> bool:
@@ -233,13 +238,18 @@ def _sentences(entry: Mapping[str, Any]) -> Iterator[Markdown]:
     yield from _label_rule(entry, parameters)
     yield from _atom_rule(entry)
     yield from _counts(entry)
-    if entry.get("unused") and not _REASONS_FOR_NO_SPLIT & {
-        note.get("code") for note in entry.get("notes") or ()
-    }:
+    yield from _remarks(entry)
+
+
+def _remarks(entry: Mapping[str, Any]) -> Iterator[Markdown]:
+    """Rows in no split, what the splitter noted, splits that are missing; each is said once."""
+    notes, missing = entry.get("notes") or (), entry.get("left_out") or ()
+    if entry.get("unused") and not any(note.get("code") in _REASONS_FOR_NO_SPLIT for note in notes):
         yield compose("{rows} in no split.", rows=plural(entry["unused"], "row is", "rows are"))
-    for note in entry.get("notes") or ():
-        yield _note(note)
-    for left_out in entry.get("left_out") or ():
+    for note in notes:
+        if note.get("code") != "empty_split" or not missing:
+            yield _note(note)
+    for left_out in missing:
         reason = left_out["reason"].rstrip(".")
         yield compose("There is no {split:code} split: {reason}.", split=left_out["split"], reason=reason)
 

@@ -87,11 +87,13 @@ Constraint = Annotated[
 ]
 Structure = Annotated[
     str | None,
-    typer.Option(help="Definition of atoms and compounds: spider, sqlglot or funql; else the corpus's own."),
+    typer.Option(
+        help="Definition of atoms and compounds: spider, sqlglot (or sqlglot-postgres, ...), funql."
+    ),
 ]
 TemplateRule = Annotated[
     str | None,
-    typer.Option(help="Definition of templates: canonical, masked or funql; else as --method says."),
+    typer.Option(help="Definition of templates: canonical (canonical-postgres, ...), masked or funql."),
 ]
 TmcdMode = Annotated[
     str | None, typer.Option(help="TMCD by best swaps (best) or by the published loop (reference).")

@@ -35,7 +35,7 @@ INDEX = "index.json"
 
 _UNSAFE = re.compile(r"[^a-z0-9._]+")
 _PACKAGES = ("benchwright", "numpy", "pyarrow", "scikit-learn")
-_OPTIONAL = ("flagged", "unavailable", "tables", "databases")
+_OPTIONAL = ("flagged", "training", "unavailable", "tables", "databases")
 """Fields that stand in the stored form only if they say something."""
 
 
@@ -49,8 +49,8 @@ class Result:
     stand, counts them by reason in its own `left_out` and `flagged`. `unavailable` says why metrics of the
     task are missing. `left_out` counts rows without an answer by reason, `flagged` rows that were answered
     and count, but not as they stand, for any metric. `tables` maps the side tables that metrics read to
-    their hashes, `databases` is a hash of the databases, if any. `environment` is what the model says of
-    its device; empty without a model.
+    their hashes, `databases` is a hash of the databases, if any. `training` is what a baseline that trains a
+    model says of it. `environment` is what the model says of its device; empty without a model.
     """
 
     config: str
@@ -72,6 +72,7 @@ class Result:
     unavailable: dict[str, str] = field(default_factory=dict)
     tables: dict[str, str | None] = field(default_factory=dict)
     databases: str | None = None
+    training: dict[str, Any] = field(default_factory=dict)
 
     @property
     def settings_hash(self) -> str:
@@ -244,7 +245,7 @@ def stored_predictions(release: ReleaseFolder, result: Result) -> Predictions:
             if flag not in by_metrics:
                 flagged.setdefault(flag, set()).add(line["uid"])
     frozen = {flag: frozenset(members) for flag, members in flagged.items()}
-    return Predictions(uids, values, dict(result.left_out), frozen)
+    return Predictions(uids, values, dict(result.left_out), frozen, dict(result.training))
 
 
 def read_predictions_hash(path: Path) -> str | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 ZERO_SHOT = "lm_zero_shot"
 CLASSIFIER = "classifier"
+PARSERS = ("causal_parser", "seq2seq_parser")
 
 
 def evaluate(
@@ -47,6 +48,7 @@ def evaluate(
     model: str | LoadedModel | None = None,
     model_revision: str | None = None,
     label_names: Sequence[str] | None = None,
+    recipe: Mapping[str, Any] | None = None,
     predictions: str | Path | None = None,
     predictions_name: str | None = None,
     databases: str | Path | None = None,
@@ -61,9 +63,11 @@ def evaluate(
     Without `configs`, every placed config that has `split`. Without `baselines`: those that need nothing
     but the release; or, where `model` is given, `lm_zero_shot` with it; or, where `predictions` is given,
     that file alone, which belongs to one config. `model` is a causal language model or, for the baseline
-    `classifier`, a sequence classifier; `label_names` name the classifier's outputs where its configuration
-    does not. `databases` is a folder of SQLite files (`<db_id>/<db_id>.sqlite` or `<db_id>.sqlite`), with
-    which text-to-SQL is judged by execution too. `limit` evaluates that many rows, drawn by `seed`.
+    `classifier`, a sequence classifier, for `seq2seq_parser` a sequence-to-sequence model; `label_names`
+    name the classifier's outputs where its configuration does not. `recipe` changes fields of the
+    `ParserRecipe` with which parsers are fine-tuned, such as `max_steps`. `databases` is a folder of SQLite
+    files (`<db_id>/<db_id>.sqlite` or `<db_id>.sqlite`), with which text-to-SQL is judged by execution too.
+    `limit` evaluates that many rows, drawn by `seed`.
     A stored result that is not stale is not made again unless `force`; where a metric can be added to it,
     its answers are judged again.
 
@@ -79,6 +83,8 @@ def evaluate(
     if databases is not None and not any(uses_databases(folder.task(name)) for name in names):
         raise UsageError("databases are for text-to-SQL; no chosen config has queries that run on one")
     chosen = _choose_baselines(baselines, model is not None, predictions, predictions_name)
+    if recipe:
+        chosen = _with_recipe(chosen, recipe)
     if predictions is not None and len(names) != 1:
         raise UsageError(f"predictions belong to one config; choose one of {', '.join(names)}")
     loaded = _load_model(chosen, model, model_revision, label_names)
@@ -207,6 +213,7 @@ def _to_store(release: ReleaseFolder, run: _Run, predictions: Predictions, judge
         predictions_hash=predictions.hash,
         left_out=predictions.left_out,
         flagged=flagged,
+        training=predictions.training,
         unavailable=judgement.unavailable,
         tables={name: table_hash(release, name) for name in baseline.reads_tables}
         | run.resources.table_hashes(list(judgement.values)),
@@ -252,10 +259,25 @@ def _choose_baselines(
     if needing and not model:
         raise UsageError(f"baseline {needing[0]} needs a model; name one with --model (Python: model=)")
     if model and not needing:
-        raise UsageError(
-            f"no chosen baseline uses a model; add {ZERO_SHOT} or {CLASSIFIER}, or leave the model out"
-        )
+        using = ", ".join((ZERO_SHOT, CLASSIFIER, *PARSERS))
+        raise UsageError(f"no chosen baseline uses a model; add one of {using}, or leave the model out")
     return chosen
+
+
+def _with_recipe(chosen: Sequence[Baseline], changes: Mapping[str, Any]) -> list[Baseline]:
+    """The baselines, those that are trained by a recipe with the changed one."""
+    from .baselines.parser import Parser
+
+    if not any(isinstance(baseline, Parser) for baseline in chosen):
+        raise UsageError(
+            f"a recipe is for {' or '.join(PARSERS)}; name one as baseline, or leave the recipe out"
+        )
+    return [
+        replace(baseline, recipe=baseline.recipe.changed(changes))
+        if isinstance(baseline, Parser)
+        else baseline
+        for baseline in chosen
+    ]
 
 
 def _instance(baseline: str | Baseline) -> Baseline:
@@ -282,8 +304,10 @@ def _load_model(
         raise UsageError(f"label_names are for baseline {CLASSIFIER} with a model that is loaded by name")
     if not isinstance(model, str):
         return model
-    from .models import load_causal, load_classifier
+    from .models import load_causal, load_classifier, load_sequence_to_sequence
 
     if "classifier" in needing:
         return load_classifier(model, revision=revision, label_names=label_names)
+    if "seq2seq" in needing:
+        return load_sequence_to_sequence(model, revision=revision)
     return load_causal(model, revision=revision)

@@ -45,8 +45,9 @@ def best_swaps(state: Bipartition, max_swaps: int, trace: Trace = lambda diverge
 def _climb(state: Bipartition, max_swaps: int, trace: Trace) -> int:
     """Look at all units, swap the best of train with the best of evaluation, the second best, and so on.
 
-    Every look gives as many pairs as 1/32 of the evaluation units; a pair is swapped if that still raises
-    the divergence. If no pair is, the best swap among the first few of both sides is made, if there is one.
+    Every look gives as many pairs as 1/32 of the evaluation units (six at least); a pair is swapped if that
+    still raises the divergence. If none does, the best swap among the first six of both sides is made, and
+    if there is none, the climb is over. Units that are equally good rank by their numbers.
     """
     swaps = 0
     while swaps < max_swaps:

@@ -21,6 +21,7 @@ from benchwright.builders._analysis_rows import DistinctTexts
 from benchwright.builders.analyse import PROPERTIES, analyse, is_stale
 from benchwright.builders.base import builders
 from benchwright.builders.build import build
+from benchwright.builders.build import split as split_own_rows
 from benchwright.builders.sources.spider import parser_target, read_spider
 from benchwright.errors import PrerequisiteError, SourceError, UsageError
 from benchwright.eval.analyses.parsers import Parser, parsers
@@ -183,6 +184,14 @@ def test_lengths_that_the_rows_tell_are_those_of_the_texts(release):
     assert line(found, "random", "train")["mean"] == sum(lengths) / len(lengths)
 
 
+def test_a_users_own_column_of_lengths_is_not_believed(tmp_path):
+    rows = [{"text": f"dog number {number}", "text_length": 99} for number in range(20)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = analyse(split_own_rows(path, text="text", by=["random"], out=tmp_path / "release"))
+    assert line(found["lengths"]["text"], "random", "train")["histogram"] == [[3, 16]]
+
+
 def test_rare_words_against_random_splits(release, lists):
     folder = release("snli")
     found = analyse(folder, **lists, draws=50, seed=3)
@@ -240,20 +249,39 @@ def test_trees_of_snlis_own_files(release):
         assert covered["rows"] == covered["parsed"] > 0
 
 
-def test_a_pair_of_another_text_gives_no_tree(release, tmp_path):
+def test_a_source_without_trees_of_the_rows_is_noted(release, tmp_path):
+    """One pair of another text, one that cannot be read, and copies that never have trees."""
     folder = release("snli")
     pair_id = column(folder, "random", "test", "pair_id")[0]
-    tree = "(ROOT (NN dog))"
-    pair = {
-        "pairID": pair_id,
-        "sentence1": NOTHING,
-        "sentence2": NOTHING,
-        "sentence1_parse": tree,
-        "sentence2_parse": tree,
-    }
-    (tmp_path / "snli_1.0_train.jsonl").write_text(json.dumps(pair) + "\n", encoding="utf-8")
-    with pytest.raises(SourceError, match="no tree belongs to a row of the release"):
-        analyse(folder, source=tmp_path / "snli_1.0_train.jsonl")
+    pair = {"pairID": pair_id, "sentence1": NOTHING, "sentence2": NOTHING}
+    pair |= dict.fromkeys(["sentence1_parse", "sentence2_parse"], "(ROOT (NN dog))")
+    records = [pair, pair | {"sentence1_parse": "(ROOT"}]
+    for name, text in [
+        ("snli_1.0_train.jsonl", "".join(json.dumps(record) + "\n" for record in records)),
+        ("train.tsv", "premise\thypothesis\tlabel\na\tb\t0\n"),
+    ]:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        found = analyse(folder, source=tmp_path / name)
+        assert [note["message"] for note in found["notes"] if note["part"] == "trees"] == [
+            "no tree in the files of the source belongs to a row; give SNLI's own files"
+        ]
+        assert "trees" not in found
+        assert "parses" not in found["resources"]
+
+
+def test_pairs_that_cannot_be_read_are_counted(release, tmp_path):
+    folder = release("snli")
+    lines = (
+        (builders.get("snli").sample_folder() / "snli_1.0_train.jsonl")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
+    broken = json.loads(lines[0]) | {"sentence2_parse": "(ROOT (NN dog"}
+    path = tmp_path / "snli_1.0_train.jsonl"
+    path.write_text("\n".join([json.dumps(broken), *lines[1:], ""]), encoding="utf-8")
+    resource = analyse(folder, source=path)["resources"]["parses"]
+    assert resource["unread"] == {"not a bracketed tree (a bracket is opened and not closed)": 1}
+    assert 0 < resource["coverage"]["hypothesis"]["parsed"] < resource["coverage"]["hypothesis"]["rows"]
 
 
 def test_trees_of_a_users_file(release, tmp_path):

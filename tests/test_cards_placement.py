@@ -80,7 +80,8 @@ def test_tmcd_splits(tmp_path: Path, mode: str, words: str) -> None:
 
 def test_a_structure_of_a_missing_plugin_is_named_alone(tmp_path: Path) -> None:
     text = placement(tmp_path, config("tmcd", {"sizes": SIZES}), {"structure": "of_a_plugin"})
-    assert "**Structure `of_a_plugin`.**" in text
+    assert "`structure` = `of_a_plugin`" in text
+    assert "**Structure" not in text
 
 
 def test_the_atom_rule_says_by_which_structure(tmp_path: Path) -> None:
@@ -93,17 +94,23 @@ def test_the_atom_rule_says_by_which_structure(tmp_path: Path) -> None:
 def test_the_structure_is_explained_once(tmp_path: Path) -> None:
     entry = config("random", {"sizes": SIZES, "seed": 1, "constraint": "atoms"})
     release = make_release(tmp_path / "toy", configs={"mine": entry})
-    write_properties(release, properties(release))
-    assert "The structure is `toy`: Atoms are words;" in render_card(release)
-    release.manifest["choices"] = {"structure": "toy"}
+    found = properties(release)
+    found["divergence"]["structure"] = "spider"
+    write_properties(release, found)
+    assert "The structure is `spider`: Atoms are words;" in render_card(release)
+    release.manifest["choices"] = {"structure": "spider"}
     text = render_card(release)
-    assert "**Structure `toy`.**" in text
-    assert "The structure is `toy`. Every occurrence" in text
+    assert "**Structure `spider`.**" in text
+    assert "The structure is `spider`. Every occurrence" in text
 
 
 def test_published_divisions_of_others_are_told_from_the_sources_own(tmp_path: Path) -> None:
     mine = config("published", {"mapping": {}, "split": "tmcd_1"}, unused=3658)
+    mine["notes"] = [{"code": "empty_split", "message": "validation has no rows"}]
+    mine["left_out"] = [{"split": "validation", "reason": "no row was placed in it"}]
     text = placement(tmp_path, mine)
+    assert "There is no `validation` split: no row was placed in it." in text
+    assert "Validation has no rows" not in text, "said once"
     assert "The **published** split `tmcd_1` of this source, unaltered." in text
     assert "3,658 rows are in no split." in text
     own = placement(tmp_path / "own", config("published", {"mapping": {}, "split": None}))

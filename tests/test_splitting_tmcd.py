@@ -29,7 +29,7 @@ from benchwright.splitting.tmcd import TmcdSplitter
 
 Compounds = list[Counter[str] | None]
 MODES = ["best", "reference"]
-examples = settings(max_examples=20, deadline=None, derandomize=True)
+examples = settings(max_examples=12, deadline=None, derandomize=True)
 
 
 def corpus(

@@ -17,7 +17,7 @@ from .splits import split_files
 
 # Premises stand in three pairs, one after another.
 _measured = lru_cache(maxsize=4096)(tree_measures)
-_SNLI_FORMATS = ("jsonl", "json", "txt", "tsv")
+_SNLI_FORMATS = ("jsonl", "json", "txt", "tsv", "parquet")
 
 
 class RowParse(NamedTuple):
@@ -54,8 +54,8 @@ def read_parses(path: str | Path, faults: FaultLog) -> Iterator[RowParse]:
 class SnliParses:
     """The parses in SNLI's own files (`snli_1.0_train.jsonl` and the like; copies often lack them).
 
-    Iterates over the pairs; `files` are those that were read. Files without parses are passed over.
-    Raises SourceError if no file has any.
+    Iterates over the pairs; `files` are those that were read. Files without parses are passed over. Records
+    that are no pair with parses go to `faults`.
     """
 
     def __init__(self, root: str | Path, faults: FaultLog) -> None:
@@ -67,12 +67,6 @@ class SnliParses:
         for files in chosen.files.values():
             for file in files:
                 yield from self._pairs(file)
-        if not self.files:
-            raise SourceError(
-                "no file has parses",
-                path=self._root,
-                fix="give SNLI's own files, snli_1.0_train.jsonl and others",
-            )
 
     def _pairs(self, file: InputFile) -> Iterator[PairParses]:
         records = Records(file, self._faults)

@@ -25,7 +25,7 @@ _AFTER_SELECTION = ("group", "having", "qualify", "windows", "order")
 
 
 def canonical(query: str, dialect: str) -> str:
-    """The template of a query after Finegan-Dollak et al. (1806.09029, and the text2sql-data published with it).
+    """The template of a query after Finegan-Dollak et al. (1806.09029 and its text2sql-data).
 
     The same in all templates:
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
+from ..errors import UsageError
 from ..registry import Registry
 
+T = TypeVar("T")
 Language = Literal["sql", "funql"]
 
 structures: Registry[Structure] = Registry("structure")
@@ -23,6 +25,37 @@ template_rules: Registry[TemplateRule] = Registry("template_rule")
 template_rules.declare("masked", "benchwright.text.sql_templates:MASKED")
 template_rules.declare("canonical", "benchwright.text.sql_templates:CANONICAL")
 template_rules.declare("funql", "benchwright.text.funql:AS_IT_IS")
+
+
+def structure_named(name: str) -> Structure:
+    """The structure of that name; `sqlglot-DIALECT` reads another dialect of SQL than SQLite's.
+
+    Raises UsageError for an unknown name or dialect.
+    """
+    if name.startswith("sqlglot-") and name not in structures:
+        from .sql_trees import sqlglot_structure
+
+        structures.register(name)(_in_dialect(sqlglot_structure, name))
+    return structures.get(name)
+
+
+def template_rule_named(name: str) -> TemplateRule:
+    """The template rule of that name; `canonical-DIALECT` reads another dialect of SQL than SQLite's.
+
+    Raises UsageError for an unknown name or dialect.
+    """
+    if name.startswith("canonical-") and name not in template_rules:
+        from .sql_templates import canonical_rule
+
+        template_rules.register(name)(_in_dialect(canonical_rule, name))
+    return template_rules.get(name)
+
+
+def _in_dialect(make: Callable[[str], T], name: str) -> T:
+    try:
+        return make(name.partition("-")[2])
+    except ValueError as error:
+        raise UsageError(f"{name!r}: {error}") from None
 
 
 @dataclass(frozen=True, eq=False)

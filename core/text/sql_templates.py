@@ -22,9 +22,9 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 def masked_template(query: str) -> str | None:
     """The query's tokens joined by blanks, numbers and quoted spans as `___`.
 
-    A number is a token that Python's `float` takes, so also `nan` and `infinity`. Tokens are lower-cased;
-    aliases and order stay as they are. None for a query without tokens. Source: 2210.06799, Section 4, as
-    its code does it.
+    A number is a token that Python's `float` takes, so also `nan` and `infinity`. White space and case are
+    normalised; aliases and order stay as they are. None for a query without tokens. Source: the template
+    splits of 2010.12725, whose code 2210.06799 uses.
 
     >>> masked_template('SELECT name FROM singer WHERE age > 20 AND country = "France"')
     'select name from singer where age > ___ and country = ___'

@@ -48,11 +48,13 @@ def sqlglot_structure(dialect: str) -> Structure:
     as much part of a query as a name. Atoms are the distinct tokens, symbols the identifiers, literals and
     parameters.
 
-    Productions have the granularity of 2210.06799, Section A.9: the clauses of a SELECT follow one another
-    (`___ where ___`), lists are pairs (`___ , ___`), `a.b` is `___ . ___`, an aliased table `___ as ___`;
-    a negated IN, LIKE, BETWEEN or IS is one production. What has no form of its own is written as the name
-    of its node with the names of its arguments. For every node, "its parent with the node in its place"
-    and "its grandparent with that in the parent's place" are one compound each, all other places `___`.
+    Productions are those of the paper's grammar (`sql_grammar`) where it has any: the clauses of a SELECT
+    follow one another (`___ where ___`), lists are pairs (`___ , ___`), `a.b` is `___ . ___`, an aliased
+    table `___ as ___`; a negated IN, LIKE or IS is one production. What has no form of its own is written
+    as the name of its node with the names of its arguments. For every node, "its parent with the node in
+    its place" and "its grandparent with that in the parent's place" are one compound each, all other places
+    `___`. So all counts of a Spider query are the paper's, but for the quotation marks of strings and for
+    ORDER BY or LIMIT at the end of a set operation, which belong to the whole here, not to the last SELECT.
 
     What sqlglot reads alike is counted alike: `x NOT NULL` and `x IS NOT NULL`, `!=` and `<>`, a comma in
     FROM and CROSS JOIN (SQLite), `LIMIT 1, 2` and `LIMIT 2 OFFSET 1`, a type and its synonyms.

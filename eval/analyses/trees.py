@@ -61,7 +61,7 @@ def _trees(pieces: list[str]) -> Iterator[list[str]]:
             raise ValueError("a bracket is closed that was not opened")
         if level == 0:
             if piece != ")":
-                raise ValueError(f"a word stands outside of all brackets: {piece!r}")
+                raise ValueError("a word stands outside of all brackets")
             yield pieces[begin : place + 1]
             begin = place + 1
     if level:

@@ -14,6 +14,11 @@ from itertools import permutations
 
 import pyarrow as pa
 
+from .base import Rows
+
+DATABASE = "db_id"
+"""The input column that names the database of a row."""
+
 WEIGHTS = {"question": 2.0, "name": 1.0, "type": 0.5, "key": 0.5, "joined": 4.0}
 """What makes a name fit: words of it in the question, words shared with the name that it replaces, equal
 column types, equal parts in keys, and tables that a foreign key joins where the query joins them."""
@@ -104,6 +109,14 @@ class DatabaseNames:
         return frozenset(word for column in self.columns for word in words(column.name))
 
     @cached_property
+    def serialised(self) -> str:
+        """What follows a question in a parser's input: ` | table : column , column | ...`, in lower case."""
+        return "".join(
+            f" | {name} : " + " , ".join(self.columns[number].name for number in self.columns_of[table])
+            for table, name in enumerate(self.tables)
+        ).lower()
+
+    @cached_property
     def joined(self) -> Mapping[tuple[int, int], tuple[int, int]]:
         """Pairs of tables -> the columns of the first foreign key between them, either way round."""
         found: dict[tuple[int, int], tuple[int, int]] = {}
@@ -112,6 +125,12 @@ class DatabaseNames:
             found.setdefault(tables, (first, second))
             found.setdefault(tables[::-1], (second, first))
         return found
+
+
+def questions(rows: Rows) -> list[str]:
+    """The text of every row: all inputs but the name of its database."""
+    columns = [values for name, values in rows.inputs.items() if name != DATABASE]
+    return [" ".join(texts) for texts in zip(*columns, strict=True)]
 
 
 def database_names(schemas: pa.Table) -> dict[str, DatabaseNames]:

@@ -31,6 +31,8 @@ baselines.declare("linear_full_input", "benchwright.eval.baselines.linear:Linear
 baselines.declare("human", "benchwright.eval.baselines.human:Human")
 baselines.declare("lm_zero_shot", "benchwright.eval.baselines.lm_zero_shot:ZeroShotLanguageModel")
 baselines.declare("classifier", "benchwright.eval.baselines.classifier:Classifier")
+baselines.declare("seq2seq_parser", "benchwright.eval.baselines.seq2seq_parser:SequenceToSequenceParser")
+baselines.declare("causal_parser", "benchwright.eval.baselines.causal_parser:CausalParser")
 baselines.declare("nearest_question", "benchwright.eval.baselines.nearest_question:NearestQuestion")
 
 
@@ -146,12 +148,14 @@ class Predictions:
 
     `left_out` counts, by reason, rows of the evaluated split that got no answer and are in no denominator.
     `flagged` names, by reason, rows that were answered and count, but not as they stand (`truncated`).
+    `training` says how the training went, for baselines that train a model; JSON-able.
     """
 
     uids: list[str]
     values: list[str] | list[tuple[str, ...]]
     left_out: dict[str, int] = field(default_factory=dict)
     flagged: dict[str, frozenset[str]] = field(default_factory=dict)
+    training: dict[str, Any] = field(default_factory=dict)
 
     @property
     def hash(self) -> str:

@@ -96,8 +96,8 @@ def _per_row(progress: Progress, answers: int) -> Progress:
 
 
 def _model(data: EvaluationData) -> CausalModel:
-    from ..models import SequenceClassifier
+    from ..models import SequenceClassifier, SequenceToSequenceModel
 
-    if data.model is None or isinstance(data.model, SequenceClassifier):
+    if data.model is None or isinstance(data.model, SequenceClassifier | SequenceToSequenceModel):
         raise UsageError("lm_zero_shot needs a causal language model; name one with --model (Python: model=)")
     return data.model

@@ -11,14 +11,20 @@ import numpy as np
 
 from ...errors import PrerequisiteError
 from ...progress import Progress
-from ._schema_linking import WEIGHTS, DatabaseNames, carry_over, database_names, masked, words
+from ._schema_linking import (
+    DATABASE,
+    WEIGHTS,
+    DatabaseNames,
+    carry_over,
+    database_names,
+    masked,
+    questions,
+    words,
+)
 from .base import Baseline, EvaluationData, Predictions, Rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-DATABASE = "db_id"
-"""The input column that names the database of a row."""
 
 NOTHING_SIMILAR = "no_similar_question"
 _CELLS = 20_000_000
@@ -69,10 +75,10 @@ class NearestQuestion(Baseline):
         places = _places(train)
         answers: dict[int, str] = {}
         alike: dict[int, float] = {}
-        own = _Index(_questions(train), words)
+        own = _Index(questions(train), words)
         for database, members in _places(rows).items():
             if database in places or database not in names:
-                asked = [_questions(rows)[row] for row in members]
+                asked = [questions(rows)[row] for row in members]
                 found, similarities = own.nearest(asked, places.get(database))
                 answers |= {row: str(train.gold[i]) for row, i in zip(members, found, strict=True)}
                 alike |= dict(zip(members, similarities, strict=True))
@@ -134,14 +140,14 @@ def _from_other_databases(
     """Queries of the nearest questions about other databases, with the names replaced, and similarities."""
     usable = np.array([i for i, name in enumerate(train.inputs[DATABASE]) if name in names], dtype=np.int64)
     if not len(usable):
-        found, similarities = _Index(_questions(train), words).nearest(_questions(rows), None)
+        found, similarities = _Index(questions(train), words).nearest(questions(rows), None)
         return [str(train.gold[i]) for i in found], similarities
     train = train.take(usable)
     index = _Index(_masked_questions(train, names), _words_and_pairs)
     found, similarities = index.nearest(_masked_questions(rows, names), None)
     answers = [
         carry_over(str(train.gold[i]), names[train.inputs[DATABASE][i]], names[database], question)
-        for i, database, question in zip(found, rows.inputs[DATABASE], _questions(rows), strict=True)
+        for i, database, question in zip(found, rows.inputs[DATABASE], questions(rows), strict=True)
     ]
     return answers, similarities
 
@@ -154,14 +160,8 @@ def _places(rows: Rows) -> dict[str, np.ndarray]:
     return {name: np.array(members) for name, members in found.items()}
 
 
-def _questions(rows: Rows) -> list[str]:
-    """The text of every row: all inputs but the name of the database."""
-    columns = [values for name, values in rows.inputs.items() if name != DATABASE]
-    return [" ".join(texts) for texts in zip(*columns, strict=True)]
-
-
 def _masked_questions(rows: Rows, names: Mapping[str, DatabaseNames]) -> list[str]:
-    pairs = zip(_questions(rows), rows.inputs[DATABASE], strict=True)
+    pairs = zip(questions(rows), rows.inputs[DATABASE], strict=True)
     return [masked(question, names[database]) for question, database in pairs]
 
 

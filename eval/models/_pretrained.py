@@ -49,6 +49,13 @@ SEQUENCE_CLASSIFIER = ModelKind(
     attention="eager",
     example="roberta-large-mnli",
 )
+SEQUENCE_TO_SEQUENCE = ModelKind(
+    title="sequence-to-sequence model",
+    auto_class="AutoModelForSeq2SeqLM",
+    architectures="MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES",
+    attention="eager",
+    example="google-t5/t5-base",
+)
 
 
 def load_pretrained(

@@ -1,4 +1,4 @@
-"""Beam search in batches that change no answer, and the recipe of parsers that are trained and then generate."""
+"""Beam search in batches that change no answer, and the recipe of parsers that are trained to generate."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ParserRecipe(FineTuneRecipe):
         self._refuse_below_one("max_source_length", "max_target_length", "beams")
 
     def changed(self, changes: Mapping[str, Any]) -> ParserRecipe:
-        """The recipe with other values for some fields. Raises UsageError for an unknown field or a bad value."""
+        """The recipe with other values for some fields. Raises UsageError for one that is unknown or bad."""
         for name in changes:
             if name not in self.__dataclass_fields__:
                 raise UsageError(
