@@ -39,7 +39,7 @@ from .options import (
 @app.command()
 def build(
     builder: Annotated[
-        str, typer.Argument(help="spider, snli, boolq, or a plugin's name; see `benchwright list`.")
+        str, typer.Argument(help="spider, snli, boolq, geoquery, or a plugin's name; see `benchwright list`.")
     ],
     source: Annotated[
         str,

@@ -387,7 +387,7 @@ def test_readability_by_a_file_or_a_note_why_not(release, tmp_path):
     folder = release("boolq")
     (note,) = analyse(folder)["notes"]
     assert note["part"] == "readability"
-    assert 'pip install "benchwright[analysis]"' in note["message"]
+    assert 'pip install "benchwright[readability]"' in note["message"]
     dictionary = tmp_path / "cmudict"
     dictionary.write_text("IS 1 IH1 Z\nTHE 1 DH AH0\n", encoding="utf-8")
     found = analyse(folder, pronunciations=dictionary)

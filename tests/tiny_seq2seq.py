@@ -29,7 +29,9 @@ def tokenizer(texts: Sequence[str]) -> Any:
     )
 
 
-def save(folder: Path, texts: Sequence[str], *, spare: int = 4, layers: int = 1, dropout: float = 0.0) -> Path:
+def save(
+    folder: Path, texts: Sequence[str], *, spare: int = 4, layers: int = 1, dropout: float = 0.0
+) -> Path:
     """A small T5 with `spare` more embeddings than tokens, as the published checkpoints have."""
     tokens = tokenizer(texts)
     config = T5Config(

@@ -28,7 +28,8 @@ from ..base import Origin, SourcePin
 from .files import DATA_SUFFIXES
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_STORED_SUFFIXES = (*DATA_SUFFIXES, *(f"{suffix}.gz" for suffix in DATA_SUFFIXES), ".zip")
+_PLAIN_SUFFIXES = (*DATA_SUFFIXES, ".xml", "geobase")
+_STORED_SUFFIXES = (*_PLAIN_SUFFIXES, *(f"{suffix}.gz" for suffix in _PLAIN_SUFFIXES), ".zip")
 _LOG_IN = "hf auth login"
 # The base error of the HTTP library behind the Hub client depends on the client's version.
 _CONNECTION_ERRORS: tuple[type[Exception], ...] = (

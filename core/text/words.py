@@ -23,6 +23,7 @@ _treebank = NLTKWordTokenizer()
 # and of the Treebank rules only three apply: a comma before a space and a final period are tokens, and the
 # contractions below are two tokens each.
 _SIMPLE_SENTENCE = re.compile(r"[A-Za-z0-9]+(?:,? [A-Za-z0-9]+)*\.?")
+_TOKEN = re.compile(r"[A-Za-z0-9]+|[,.]")
 _CONTRACTION = re.compile(r"(?i)\b(?:cannot|gimme|gonna|gotta|lemme|wanna)\b")
 
 
@@ -36,22 +37,28 @@ def _punkt() -> PunktSentenceTokenizer:
     return PunktSentenceTokenizer(parameters)
 
 
+def _is_simple(text: str) -> bool:
+    return _SIMPLE_SENTENCE.fullmatch(text) is not None and _CONTRACTION.search(text) is None
+
+
 def sentence_split(text: str) -> list[str]:
     """Sentences as `nltk.sent_tokenize(text)` gives them."""
     return list(_punkt().tokenize(text))
 
 
 def word_tokenize(text: str) -> list[str]:
-    """Tokens as `nltk.word_tokenize(text)` gives them."""
+    """Tokens as `nltk.word_tokenize(text)` gives them; for most short sentences without running it."""
+    if _is_simple(text):
+        return _TOKEN.findall(text)
     return [token for sentence in sentence_split(text) for token in _treebank.tokenize(sentence)]
 
 
 def word_count(text: str) -> int:
     """Number of NLTK tokens: the length measure of likelihood splits (2210.06799, Section 3.3).
 
-    Equal to `len(word_tokenize(text))`; for most short sentences without running the tokenizer.
+    Equal to `len(word_tokenize(text))`.
     """
-    if _SIMPLE_SENTENCE.fullmatch(text) and not _CONTRACTION.search(text):
+    if _is_simple(text):
         return text.count(" ") + 1 + text.count(",") + text.count(".")
     return len(word_tokenize(text))
 
