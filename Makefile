@@ -28,7 +28,7 @@ demo: $(VENV)/embedded
 	$(BIN)/benchwright demo --out benchwright-demo --overwrite
 
 test: lint $(VENV)/embedded
-	$(BIN)/python -m pytest -m 'not corpora'
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not corpora'
 
 lint: $(VENV)/linked
 	$(BIN)/ruff check .
@@ -38,7 +38,7 @@ lint: $(VENV)/linked
 
 # Checks on real corpora and on the reference implementations' outputs; see tests/conftest.py for where they stand.
 corpora: $(VENV)/embedded
-	$(BIN)/python -m pytest -m corpora
+	$(BIN)/python -m pytest -n auto --dist loadfile -m corpora
 
 bench: $(VENV)/embedded
 	$(BIN)/python benchmarks/writing.py

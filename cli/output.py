@@ -154,7 +154,8 @@ def _remarks(result: Result) -> Iterable[str]:
         for reason, count in value.get("left_out", {}).items():
             yield f"{count} rows left out of {name}: {reason}"
         for reason, count in value.get("flagged", {}).items():
-            yield f"{count} answers flagged by {name}: {reason}"
+            if reason not in result.flagged:
+                yield f"{count} answers flagged by {name}: {reason}"
     for name, reason in result.unavailable.items():
         yield f"no {name}: {reason}"
 

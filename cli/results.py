@@ -12,9 +12,11 @@ from .options import (
     Baseline,
     Config,
     Json,
+    Recipe,
     Release,
     Settings,
     names,
+    parse_recipe,
 )
 
 
@@ -25,7 +27,9 @@ def evaluate(
     baselines: Annotated[str | None, typer.Option("--baseline", help="Comma-separated baselines.")] = None,
     model: Annotated[
         str | None,
-        typer.Option(help="Causal LM for zero-shot (`embedded`, a Hub id or a folder), or a classifier."),
+        typer.Option(
+            help="A causal LM (`embedded`, a Hub id, a folder), a classifier or a sequence-to-sequence model."
+        ),
     ] = None,
     model_revision: Annotated[str | None, typer.Option(help="Revision of a Hub model.")] = None,
     label_names: Annotated[
@@ -34,6 +38,7 @@ def evaluate(
             help="Comma-separated names of a classifier's outputs, where its configuration has none."
         ),
     ] = None,
+    recipe: Recipe = None,
     predictions: Annotated[
         Path | None,
         typer.Option(
@@ -66,6 +71,7 @@ def evaluate(
         model=model,
         model_revision=model_revision,
         label_names=names(label_names),
+        recipe=parse_recipe(recipe) or None,
         predictions=predictions,
         predictions_name=predictions_name,
         databases=databases,

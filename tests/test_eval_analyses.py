@@ -17,6 +17,7 @@ from benchwright.eval.analyses import (
     Breakdown,
     Group,
     Run,
+    comparable_configs,
     drops,
     forward_and_reverse,
     mean_and_deviation,
@@ -316,3 +317,22 @@ def test_breakdown_rows_hold_what_identifies_a_run(tmp_path: Path) -> None:
         result["settings_hash"],
     )
     assert index["analyses"]["projections"] == []
+
+
+def test_named_published_placements_are_compared_among_themselves():
+    configs = {
+        "random": {"splitter": "random"},
+        "tmcd": {"splitter": "tmcd", "parameters": {"seed": 1}},
+        "standard": {"splitter": "published", "parameters": {}},
+        "nqg_random_1": {"splitter": "published", "parameters": {"split": "random_1"}},
+        "nqg_tmcd_1": {"splitter": "published", "parameters": {"split": "tmcd_1"}},
+    }
+    here, elsewhere = comparable_configs(configs)
+    assert here == (["random", "tmcd", "standard"], ["random"])
+    assert elsewhere == (["nqg_random_1", "nqg_tmcd_1"], ["nqg_random_1"])
+    run = Run("b", None, "h", "m", {"random": 0.9, "tmcd": 0.5, "nqg_random_1": 0.8, "nqg_tmcd_1": 0.2})
+    found = [drop for group, drawn in (here, elsewhere) for drop in drops(run.on(group), drawn)]
+    assert [(drop.config, drop.random_configs, round(drop.drop, 6)) for drop in found] == [
+        ("tmcd", ("random",), 0.4),
+        ("nqg_tmcd_1", ("nqg_random_1",), 0.6),
+    ]

@@ -289,12 +289,15 @@ def test_texts_with_braces_are_no_placeholders(tmp_path: Path) -> None:
 
 def test_registry_holds_every_baseline_under_its_own_name() -> None:
     assert list(baselines) == [
+        "causal_parser",
         "classifier",
         "human",
         "linear_full_input",
         "linear_partial_input",
         "lm_zero_shot",
         "majority",
+        "nearest_question",
+        "seq2seq_parser",
     ]
     assert all(baselines.get(name).name == name for name in baselines)
     with pytest.raises(UsageError, match="did you mean majority"):

@@ -251,8 +251,11 @@ def test_a_result_that_was_moved_is_named(tmp_path: Path) -> None:
 
 def test_defaults_follow_the_task(tmp_path: Path) -> None:
     sql = {"random": {"train": sql_rows(["SELECT a"]), "test": sql_rows(["SELECT  A"], 1)}}
-    (result,) = evaluate(write_release(tmp_path / "sql", sql, task=TEXT_TO_SQL))
-    assert (result.baseline, result.metrics["string_match"]["value"]) == ("majority", 1.0)
+    results = evaluate(write_release(tmp_path / "sql", sql, task=TEXT_TO_SQL))
+    assert [(result.baseline, result.metrics["string_match"]["value"]) for result in results] == [
+        ("majority", 1.0),
+        ("nearest_question", 1.0),
+    ]
     boolean = {"random": {"train": boolean_rows("yyyynn"), "test": boolean_rows("yn")}}
     names = [
         result.baseline for result in evaluate(write_release(tmp_path / "b", boolean, task=BOOLEAN_QUESTION))
@@ -347,7 +350,7 @@ def make_database(folder: Path, rows: str = "(1, 'Ada', 3)") -> Path:
 
 def test_exact_set_match_is_the_headline_where_the_release_has_schemas(tmp_path: Path) -> None:
     release = sql_release(tmp_path / "r", schemas=[FARM_SCHEMA])
-    (result,) = evaluate(release)
+    (result,) = evaluate(release, baselines=["majority"])
     assert list(result.metrics) == ["exact_set_match", "string_match"]
     found = result.metrics["exact_set_match"]
     assert (found["value"], found["n"], found["left_out"]) == (2 / 3, 3, {"unparsed gold query": 1})
@@ -365,12 +368,12 @@ def test_exact_set_match_is_the_headline_where_the_release_has_schemas(tmp_path:
 
 def test_a_metric_that_lacks_its_table_is_named_and_the_others_stand(tmp_path: Path) -> None:
     release = sql_release(tmp_path / "r")
-    (result,) = evaluate(release)
+    (result,) = evaluate(release, baselines=["majority"])
     assert (result.headline, list(result.metrics), result.tables) == ("string_match", ["string_match"], {})
     assert result.unavailable == {"exact_set_match": "the release has no table 'schemas'"}
     assert index(release)["results"][0]["unavailable"] == result.unavailable
     assert list(load_results(release)) == [result]
-    assert evaluate(release) == [result]
+    assert evaluate(release, baselines=["majority"]) == [result]
 
 
 def test_why_a_prediction_counts_as_wrong_stands_with_it(tmp_path: Path) -> None:
@@ -390,7 +393,7 @@ def test_why_a_prediction_counts_as_wrong_stands_with_it(tmp_path: Path) -> None
 
 def test_changed_schemas_make_exact_set_match_stale(tmp_path: Path) -> None:
     release = sql_release(tmp_path / "r", schemas=[FARM_SCHEMA])
-    (result,) = evaluate(release)
+    (result,) = evaluate(release, baselines=["majority"])
     assert stale_reason(result, release) is None
     changed = {**FARM_SCHEMA, "table_names": ["bull"]}
     release = sql_release(tmp_path / "r", schemas=[changed])
@@ -403,22 +406,22 @@ def test_execution_accuracy_is_added_to_stored_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release = sql_release(tmp_path / "r", schemas=[FARM_SCHEMA])
-    (before,) = evaluate(release)
+    (before,) = evaluate(release, baselines=["majority"])
     assert before.databases is None
     runs: list[str] = []
     monkeypatch.setattr(Majority, "run", lambda *_: runs.append("again"))
     databases = make_database(tmp_path / "databases", "(1, 'Ada', 3)")
-    (after,) = evaluate(release, databases=databases)
+    (after,) = evaluate(release, baselines=["majority"], databases=databases)
     assert (runs, after.predictions_hash, after.file) == ([], before.predictions_hash, before.file)
     found = after.metrics["execution_accuracy"]
     assert (found["value"], found["n"], found["left_out"]) == (2 / 3, 3, {"gold query fails": 1})
     assert after.databases is not None
     assert after.metrics["exact_set_match"] == before.metrics["exact_set_match"]
     # Kept where no databases are given, made again where they are others.
-    assert evaluate(release) == [after]
-    assert evaluate(release, databases=databases) == [after]
+    assert evaluate(release, baselines=["majority"]) == [after]
+    assert evaluate(release, baselines=["majority"], databases=databases) == [after]
     make_database(databases, "(1, 'Ada', 3), (2, 'Bea', 4)")
-    (other,) = evaluate(release, databases=databases)
+    (other,) = evaluate(release, baselines=["majority"], databases=databases)
     assert other.databases != after.databases
     assert runs == []
 
@@ -426,13 +429,13 @@ def test_execution_accuracy_is_added_to_stored_answers(
 def test_databases_that_are_not_there_leave_the_metric_out(tmp_path: Path) -> None:
     release = sql_release(tmp_path / "r", schemas=[FARM_SCHEMA])
     (tmp_path / "empty").mkdir()
-    (result,) = evaluate(release, databases=tmp_path / "empty")
+    (result,) = evaluate(release, baselines=["majority"], databases=tmp_path / "empty")
     assert result.unavailable == {
         "execution_accuracy": "no row could be judged: 4 no database file",
     }
     assert list(result.metrics) == ["exact_set_match", "string_match"]
     databases = make_database(tmp_path / "empty")
-    (result,) = evaluate(release, databases=databases)
+    (result,) = evaluate(release, baselines=["majority"], databases=databases)
     assert list(result.metrics) == ["exact_set_match", "string_match", "execution_accuracy"]
     assert result.unavailable == {}
 

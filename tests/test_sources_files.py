@@ -35,8 +35,8 @@ def test_files_are_sorted_by_depth_then_name_and_junk_is_left_out(tmp_path: Path
 def test_the_same_bytes_from_a_plain_file_a_gzip_file_and_an_archive(tmp_path: Path) -> None:
     data = b"line one\nline two\n"
     (tmp_path / "a.txt").write_bytes(data)
-    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(data))
-    _zip(tmp_path / "c.zip", {"inside/c.txt": data, "inside/d.txt.gz": gzip.compress(data)})
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(data, mtime=0))
+    _zip(tmp_path / "c.zip", {"inside/c.txt": data, "inside/d.txt.gz": gzip.compress(data, mtime=0)})
     files = {file.name: file for file in SourceFolder(tmp_path).files}
     assert list(files) == ["a.txt", "b.txt.gz", "c.zip/inside/c.txt", "c.zip/inside/d.txt.gz"]
     assert {_content(file) for file in files.values()} == {data}
@@ -45,7 +45,7 @@ def test_the_same_bytes_from_a_plain_file_a_gzip_file_and_an_archive(tmp_path: P
 
 def test_description_covers_the_file_as_stored(tmp_path: Path) -> None:
     data = b"a\nb\n"
-    compressed = gzip.compress(data)
+    compressed = gzip.compress(data, mtime=0)
     (tmp_path / "a.txt.gz").write_bytes(compressed)
     _zip(tmp_path / "z.zip", {"a.txt": data})
     on_disk, in_archive = (file.describe(2) for file in SourceFolder(tmp_path).files)
@@ -86,7 +86,7 @@ def test_find_takes_the_file_that_lies_least_deep(tmp_path: Path) -> None:
 
 def test_find_refuses_a_plain_and_a_compressed_copy_side_by_side(tmp_path: Path) -> None:
     (tmp_path / "dev.json").write_text("[]")
-    (tmp_path / "dev.json.gz").write_bytes(gzip.compress(b"[]"))
+    (tmp_path / "dev.json.gz").write_bytes(gzip.compress(b"[]", mtime=0))
     with pytest.raises(SourceError, match=r"more than one dev\.json: dev\.json, dev\.json\.gz; keep one"):
         SourceFolder(tmp_path).find("dev.json")
 
@@ -100,8 +100,8 @@ def test_a_missing_root_is_named(tmp_path: Path) -> None:
     ("name", "data", "reason"),
     [
         ("x.gz", b"plain text", "not a gzip file"),
-        ("x.gz", gzip.compress(b"a" * 10_000)[:-20], "the compressed data end too early"),
-        ("x.gz", gzip.compress(bytes(range(256)) * 40)[:60] + b"\xff" * 200, "damaged"),
+        ("x.gz", gzip.compress(b"a" * 10_000, mtime=0)[:-20], "the compressed data end too early"),
+        ("x.gz", gzip.compress(bytes(range(256)) * 40, mtime=0)[:60] + b"\xff" * 200, "damaged"),
     ],
 )
 def test_damaged_compression_is_one_line(tmp_path: Path, name: str, data: bytes, reason: str) -> None:

@@ -44,7 +44,10 @@ ROWS = [{"text": "one", "label": "a"}, {"text": "two", "label": "b"}]
         ("x.tsv", "text\tlabel\none\ta\ntwo\tb\n"),
         ("x.txt", "text\tlabel\r\none\ta\r\ntwo\tb\r\n"),
         ("x.tsv", b"\xef\xbb\xbftext\tlabel\none\ta\ntwo\tb"),
-        ("x.jsonl.gz", gzip.compress(b'{"text": "one", "label": "a"}\n{"text": "two", "label": "b"}\n')),
+        (
+            "x.jsonl.gz",
+            gzip.compress(b'{"text": "one", "label": "a"}\n{"text": "two", "label": "b"}\n', mtime=0),
+        ),
     ],
 )
 def test_every_format_gives_the_same_records(tmp_path: Path, name: str, data: bytes | str) -> None:
@@ -146,7 +149,7 @@ def test_a_header_with_a_name_twice_is_refused(tmp_path: Path) -> None:
         ("x.json", '[{"a": 1}]'.encode("utf-16"), "UTF-16 or binary"),
         ("x.jsonl", b'{"a": 1}\n{"a": "\xe9"}\n', "line 2: not UTF-8"),
         ("x.json", b'[\n{"a": "\xe9"}]', "line 2: not UTF-8"),
-        ("x.jsonl", gzip.compress(b"{}"), "gzip-compressed; add .gz to its name"),
+        ("x.jsonl", gzip.compress(b"{}", mtime=0), "gzip-compressed; add .gz to its name"),
         ("x.jsonl", b"PK\x03\x04rest", "the file is a zip archive"),
         ("x.jsonl", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "Git LFS pointer"),
         ("x.jsonl", b'{"a": 1}\n{"a": 2', "line 2: the file ends in the middle of a record"),

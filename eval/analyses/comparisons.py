@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ..results import Result
 
@@ -22,6 +23,10 @@ class Run:
     settings_hash: str
     metric: str
     values: Mapping[str, float]
+
+    def on(self, configs: Sequence[str]) -> Run:
+        """The run on these configs alone."""
+        return replace(self, values={name: self.values[name] for name in self.values if name in configs})
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,21 @@ class ScorerComparison:
     settings_hash: str
     metric: str
     values: dict[str, float]
+
+
+def comparable_configs(configs: Mapping[str, Mapping[str, Any]]) -> list[tuple[list[str], list[str]]]:
+    """Configs that divide the same rows, and the random splits among them.
+
+    `configs` are entries of the manifest. Placements that were published by name (`parameters.split`) divide
+    rows of their own: they are compared with the random one among them, and with none where there is none.
+    """
+    named = {name: (entry.get("parameters") or {}).get("split") for name, entry in configs.items()}
+    here = [name for name, split in named.items() if split is None]
+    elsewhere = {name: split for name, split in named.items() if split is not None}
+    return [
+        (here, [name for name in here if configs[name].get("splitter") == "random"]),
+        (list(elsewhere), [name for name, split in elsewhere.items() if split.startswith("random")]),
+    ]
 
 
 def group_runs(results: Iterable[Result]) -> list[Run]:

@@ -7,7 +7,7 @@ the names that they replace. The form of the query, its aliases and its values s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import permutations
@@ -59,7 +59,7 @@ def stem(word: str) -> str:
 def words(text: str) -> tuple[str, ...]:
     """The stems of a text or a name, parts of `snake_case` and `camelCase` names apart.
 
-    >>> words("homeTown_IDs")
+    >>> words("homeTown_ID")
     ('home', 'town', 'id')
     """
     return tuple(stem(word) for word in _WORD.findall(_CAMEL_CASE.sub(" ", text)))
@@ -183,6 +183,8 @@ def carry_over(query: str, source: DatabaseNames, target: DatabaseNames, questio
     between the two tables. Words that name nothing in `source` stay as they are. The choice depends on the
     arguments alone; ties go to what stands first in `target`.
     """
+    if not target.tables:
+        return query
     parsed = _Names(query, source)
     fit = _Fit(source, target, frozenset(words(question)))
     tables = fit.tables(parsed)
@@ -192,7 +194,9 @@ def carry_over(query: str, source: DatabaseNames, target: DatabaseNames, questio
     for place, table in parsed.table_places.items():
         tokens[place] = target.tables[tables[table]]
     for place, column in parsed.column_places.items():
-        tokens[place] = target.columns[joins.get(place, columns[column])].name
+        chosen = joins.get(place, columns.get(column))
+        if chosen is not None:
+            tokens[place] = target.columns[chosen].name
     return "".join(tokens)
 
 
@@ -309,7 +313,7 @@ class _Fit:
             return {old: max(candidates, key=lambda new: (scores[old, new], -new)) for old in wanted}
         pairs = [(parsed.owner(a), parsed.owner(b)) for a, b in parsed.joins]
 
-        def total(chosen: tuple[int, ...]) -> float:
+        def total(chosen: Iterable[int]) -> float:
             replaced = dict(zip(wanted, chosen, strict=True))
             joined = sum((replaced[a], replaced[b]) in self._target.joined for a, b in pairs)
             return sum(scores[pair] for pair in replaced.items()) + WEIGHTS["joined"] * joined
@@ -324,11 +328,12 @@ class _Fit:
             for order, old in enumerate(parsed.columns)
             for new in self._target.columns_of[tables[self._source.columns[old].table]]
         ]
-        taken: set[int] = set()
+        taken: set[tuple[int, int]] = set()
         for _, _, new, old in sorted(pairs):
-            if old not in replaced and new not in taken:
+            table = self._source.columns[old].table
+            if old not in replaced and (table, new) not in taken:
                 replaced[old] = new
-                taken.add(new)
+                taken.add((table, new))
         for _, _, new, old in sorted(pairs):
             replaced.setdefault(old, new)
         return replaced

@@ -87,7 +87,10 @@ class Parser(Baseline):
             if rows.any()
         }
         _warn(self.name, data, log, flagged)
-        return Predictions(uids, answers.texts, flagged=flagged, training=log.to_json())
+        training = {
+            key: list(value) if isinstance(value, tuple) else value for key, value in log.to_json().items()
+        }
+        return Predictions(uids, answers.texts, flagged=flagged, training=training)
 
 
 def sources(rows: Rows, names: Mapping[str, DatabaseNames]) -> list[str]:

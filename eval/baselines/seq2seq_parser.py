@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from .parser import Pairs, Parser
 
 PREFIX = "semanticparse: "
 ADDED_TOKEN = "<"
+_SPLIT_OPERATOR = re.compile(r"\s*< =")
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class SequenceToSequenceParser(Parser):
             added_token=ADDED_TOKEN,
         )
         answers = parser.answer(_prefixed(asked), self.recipe, progress=progress)
-        return replace(answers, texts=[text.replace("< =", " <=") for text in answers.texts]), log
+        return replace(answers, texts=[_SPLIT_OPERATOR.sub(" <=", text) for text in answers.texts]), log
 
 
 def _prefixed(sources: list[str]) -> list[str]:

@@ -124,11 +124,11 @@ def freeze_all_but_last(module: Any, layers: int | None) -> None:
         module.requires_grad_(True)
         return
     body = module.base_model
-    name, blocks = max(
-        ((name, part) for name, part in body.named_modules() if isinstance(part, torch.nn.ModuleList)),
-        key=lambda item: len(item[1]),
-        default=("", ()),
-    )
+    lists = {name: part for name, part in body.named_modules() if isinstance(part, torch.nn.ModuleList)}
+    # a block of T5 is a list too, which may be longer than the list of blocks
+    outermost = [name for name in lists if not any(name.startswith(f"{other}.") for other in lists)]
+    name = max(outermost, key=lambda name: len(lists[name]), default="")
+    blocks = lists.get(name, ())
     if not 0 < layers <= len(blocks):
         raise UsageError(
             f"trainable_layers must be between 1 and the model's {len(blocks)} layers, got {layers}"
