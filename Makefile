@@ -27,8 +27,11 @@ $(VENV)/embedded: $(VENV)/linked
 demo: $(VENV)/embedded
 	$(BIN)/benchwright demo --out benchwright-demo --overwrite
 
+# Two workers whose threads spin while they wait would slow each other down.
+PYTEST := OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n auto --dist loadfile
+
 test: lint $(VENV)/embedded
-	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not corpora'
+	$(PYTEST) -m 'not corpora'
 
 lint: $(VENV)/linked
 	$(BIN)/ruff check .
@@ -38,7 +41,7 @@ lint: $(VENV)/linked
 
 # Checks on real corpora and on the reference implementations' outputs; see tests/conftest.py for where they stand.
 corpora: $(VENV)/embedded
-	$(BIN)/python -m pytest -n auto --dist loadfile -m corpora
+	$(PYTEST) -m corpora
 
 bench: $(VENV)/embedded
 	$(BIN)/python benchmarks/writing.py

@@ -57,7 +57,16 @@ def test_rows_keep_their_spelling_and_the_parser_strings_do_not(tmp_path: Path) 
     assert row["source"] == "zoo:  how many keepers? " + suffix
     assert row["target"] == "select count(*) from keeper"
     assert row["length"] == 4
-    assert row["hardness"] is row["template"] is row["sql_parsed"] is row["num_novel_compounds"] is None
+    assert row["template"] == "SELECT COUNT(*) FROM KEEPER AS KEEPERalias0"
+    assert (row["hardness"], row["sql_parsed"]) == (0, True)
+    assert row["num_novel_compounds"] is None  # depends on where a config puts the row
+
+
+def test_a_query_that_spiders_own_parser_cannot_read_has_no_hardness(tmp_path: Path) -> None:
+    corpus = _corpus(tmp_path, dev=[EXAMPLE, EXAMPLE | {"query": "SELECT FROM WHERE"}])
+    table = SpiderBuilder().read(corpus, FaultLog(), Origin("folder")).table
+    assert table.column("hardness").to_pylist() == [0, 0, None]
+    assert table.column("sql_parsed").to_pylist() == [True, True, False]
 
 
 def test_schemas_are_a_side_table_by_the_names_that_queries_use(tmp_path: Path) -> None:

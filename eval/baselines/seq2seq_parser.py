@@ -24,7 +24,7 @@ class SequenceToSequenceParser(Parser):
     """An encoder-decoder model such as T5, fine-tuned and asked with the prefix `semanticparse: `.
 
     T5's vocabulary lacks `<`, which becomes a token of its own; since added tokens are decoded with blanks
-    around them, `< =` in an answer is `<=` (2210.06799, Table 8 and code).
+    around them, `< =` in an answer is `<=` (the published code of 2210.06799).
     """
 
     name = "seq2seq_parser"
