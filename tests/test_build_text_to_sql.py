@@ -109,9 +109,7 @@ def test_no_template_and_no_unseen_atom_crosses_where_it_must_not(spider):
 
 
 def test_published_placements_are_not_altered(spider, data_folder):
-    train = json.loads(
-        gzip.decompress((data_folder / "spider" / "train_spider.json.gz").read_bytes())
-    )
+    train = json.loads(gzip.decompress((data_folder / "spider" / "train_spider.json.gz").read_bytes()))
     counts: dict[str, int] = {}
     for example in train:
         counts[example["db_id"]] = counts.get(example["db_id"], 0) + 1

@@ -24,9 +24,9 @@ class ParserRecipe(FineTuneRecipe):
 
     From the published code of 2210.06799: early stopping after 10 evaluations, an input of at most 1,024 and
     an output of at most 128 tokens, five beams. Steps, batch size and the constant rate are our choice; the
-    paper's own (Table 8) can be given as a recipe. The checkpoint of the lowest perplexity on the validation split
-    is kept; `validation_share` is held out from the train split, drawn by the seed, where a config has no
-    validation split.
+    paper's own (Table 8) can be given as a recipe. The checkpoint of the lowest perplexity on the
+    validation split is kept; `validation_share` is held out from the train split, drawn by the seed, where
+    a config has no validation split.
 
     max_source_length: tokens of the input; what is longer is truncated at the end of the row's own text.
     max_target_length: tokens of the answer. A training row with a longer one is left out and counted; an
