@@ -6,7 +6,7 @@ Pure functions from a table that was read to one that can be split.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -305,19 +305,41 @@ def placement_notes(table: pa.Table, columns: Columns) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def program_notes(programs: Programs, uids: Sequence[str]) -> tuple[str, ...]:
-    """Which programs could not be read, by what, and where their rows are placed."""
-    structure, rule = programs.structure.name, programs.rule.name
-    lacking: dict[str, Sequence[object]] = {
-        f"no parse by {structure!r}: they are in no split by tmcd": programs.compounds(),
-        f"no atoms by {structure!r}: they train where the atom constraint holds": programs.atoms(),
-        f"no template by {rule!r}: they train in template splits": programs.templates,
-    }
+def program_notes(
+    programs: Programs, uids: Sequence[str], by: Sequence[str], constraint: str | None
+) -> tuple[str, ...]:
+    """Which programs could not be read, by what, and where their rows are placed, as far as `by` asks.
+
+    `by` are the rules that rows are divided by, `constraint` what was chosen ("atoms", "none" or None). What
+    the same rows lack is one note.
+    """
+    found: dict[tuple[int, ...], list[tuple[str, str]]] = {}
+    for what, fate, values in _asked_of(programs, by, constraint):
+        rows = tuple(row for row, value in enumerate(values) if value is None)
+        found.setdefault(rows, []).append((what, fate))
+    found.pop((), None)
     notes = []
-    for what, values in lacking.items():
-        rows = [row for row, value in enumerate(values) if value is None]
-        if rows:
-            shown = ", ".join(uids[row] for row in rows[:_UIDS_SHOWN])
-            more = ", ..." if len(rows) > _UIDS_SHOWN else ""
-            notes.append(f"{len(rows)} of {len(uids)} programs have {what} ({shown}{more}).")
+    for rows, lacking in found.items():
+        have, them = ("has", "it") if len(rows) == 1 else ("have", "them")
+        said = [f"{what} ({fate.format(them)})" for what, fate in lacking]
+        listed = " and ".join([", ".join(said[:-1]), said[-1]] if said[1:] else said)
+        shown = ", ".join(uids[row] for row in rows[:_UIDS_SHOWN])
+        more = ", ..." if len(rows) > _UIDS_SHOWN else ""
+        notes.append(f"{len(rows):,} of {len(uids):,} programs {have} {listed}: {shown}{more}.")
     return tuple(notes)
+
+
+def _asked_of(
+    programs: Programs, by: Sequence[str], constraint: str | None
+) -> Iterator[tuple[str, str, Sequence[object]]]:
+    """What the rules in `by` need of programs, where rows without it are placed, and the values."""
+    structure, rule = programs.structure.name, programs.rule.name
+    if "tmcd" in by:
+        yield f"no parse by {structure!r}", "splits by tmcd leave {} out", programs.compounds()
+    # Likelihood splits have the constraint unless it is switched off, others by request alone.
+    usual = [each for each in by if each.startswith("likelihood")]
+    constrained = [each for each in by if each != "tmcd"] if constraint == "atoms" else usual
+    if constrained and constraint != "none":
+        yield f"no atoms by {structure!r}", "splits under the atom constraint train on {}", programs.atoms()
+    if "template" in by:
+        yield f"no template by {rule!r}", "splits by template train on {}", programs.templates

@@ -89,7 +89,7 @@ def analyse(
     release or each other, SourceError for files, PrerequisiteError for a parser that is not installed.
     """
     folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
-    _check_options(frequencies, words, (parses, source, parser), draws)
+    _check_options(frequencies, words, (parses, source, parser), draws, seed)
     # Whatever a user gave is read before anything that takes long.
     lists = (
         None if frequencies is None or words is None else (read_frequencies(frequencies), read_words(words))
@@ -143,6 +143,7 @@ def _check_options(
     words: str | Path | None,
     trees: Sequence[str | Path | None],
     draws: int,
+    seed: int,
 ) -> None:
     if (frequencies is None) != (words is None):
         raise UsageError("rare words need both frequencies and a list of English words; give both or neither")
@@ -150,6 +151,8 @@ def _check_options(
         raise UsageError("parses, source and parser are three ways to the same trees; give one of them")
     if draws < 1:
         raise UsageError(f"draws is a number of random splits from 1, got {draws}")
+    if seed < 0:
+        raise UsageError(f"seed is {seed}; give a whole number from 0")
 
 
 def _with_earlier(

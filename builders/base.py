@@ -19,11 +19,12 @@ from ..registry import Registry
 from ..splitting.base import Sizes, SplitRows
 from ..splitting.scores.templates import PromptTemplate
 from ..tasks import Task
-from ..text.programs import Language
+from ..text.programs import Language, rule_of_dialect
 from .programs import Programs, chosen_rule, chosen_structure
 from .sizes import Size
 
 Method = Literal["published", "corrected"]
+TMCD_MODES = ("best", "reference")
 
 builders: Registry[type[Builder]] = Registry("builder")
 builders.declare("spider", "benchwright.builders.spider:SpiderBuilder")
@@ -218,12 +219,14 @@ class Builder(ABC):
                 if (value := getattr(options, name)) is not None:
                     raise UsageError(f"{self.name} has no programs; leave out {name} {show(value)}")
             return options
-        structure = options.structure or self.structure
-        rule = options.template_rule or self.template_rules[options.method]
-        chosen_structure(structure, self.language)
-        chosen_rule(rule, self.language)
+        structure = chosen_structure(options.structure or self.structure, self.language)
+        dialect = None if options.structure is None else rule_of_dialect(options.structure)
+        rule = options.template_rule or dialect or self.template_rules[options.method]
         mode = options.tmcd_mode or ("reference" if options.method == "published" else "best")
-        return replace(options, structure=structure, template_rule=rule, tmcd_mode=mode)
+        if mode not in TMCD_MODES:
+            raise UsageError(f"no TMCD mode {show(mode)}; give {' or '.join(TMCD_MODES)}")
+        name = chosen_rule(rule, self.language).name
+        return replace(options, structure=structure.name, template_rule=name, tmcd_mode=mode)
 
     def programs(self, texts: Sequence[str], options: BuildOptions) -> Programs:
         """The analysed programs of the rows by the definitions of `options`, which are resolved."""

@@ -415,7 +415,18 @@ def _facts(
             "notes": list(data.notes),
         },
         "scores": {name: table.entry() for name, table in tables.items()},
-        "versions": library_versions(),
+        "versions": {**library_versions(), **_definition_versions(data)},
+    }
+
+
+def _definition_versions(data: SourceData) -> dict[str, str]:
+    """Versions of the definitions that programs were read by, raised when they would count differently."""
+    if data.programs is None:
+        return {}
+    structure, rule = data.programs.structure, data.programs.rule
+    return {
+        f"structure {structure.name}": str(structure.version),
+        f"template rule {rule.name}": str(rule.version),
     }
 
 

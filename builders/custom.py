@@ -28,7 +28,7 @@ from ..registry import closest
 from ..splitting.base import DEFAULT_SEED, Sizes, SplitRows
 from ..splitting.scores.templates import user_template
 from ..tasks import Task
-from ..text.programs import Structure, TemplateRule, structure_named
+from ..text.programs import Structure, TemplateRule, rule_of_dialect, structure_named
 from ._custom_rows import (
     Columns,
     placement_notes,
@@ -148,7 +148,8 @@ def _refuse_without_programs(by: Sequence[str], structure: str | None, template_
 
 def _definitions(structure: str, template_rule: str | None) -> tuple[Structure, TemplateRule]:
     found = structure_named(structure)
-    return found, chosen_rule(template_rule or _TEMPLATE_RULES[found.language], found.language)
+    rule = template_rule or rule_of_dialect(structure) or _TEMPLATE_RULES[found.language]
+    return found, chosen_rule(rule, found.language)
 
 
 class CustomBuilder(Builder):
@@ -228,7 +229,8 @@ class CustomBuilder(Builder):
         table = with_head_and_tail(payload, source, self.columns, corpus_name(self.info.pretty_name))
         notes = placement_notes(table, self.columns)
         if programs is not None:
-            notes += program_notes(programs, table.column("uid").to_pylist())
+            uids = table.column("uid").to_pylist()
+            notes += program_notes(programs, uids, self.by, options.constraint)
         return SourceData(
             table=table,
             origin=origin,

@@ -48,8 +48,8 @@ class LikelihoodBenchmark:
     `texts` is the plural noun of the scored texts, for summaries. `labelled` rows are divided label by
     label; others may have the atom constraint. `random_seeds` are those of `random`, `random_2`, ...;
     they hold unless the build has a seed of its own. `constraint` is that of likelihood splits. Rows with
-    `programs` have the configs `template` and `tmcd` too; the latter makes at most `tmcd_iterations` swaps
-    (None: what its mode says).
+    `programs` have the configs `template` and `tmcd` too; the latter makes at most `tmcd_iterations` swaps in
+    mode `reference`, whose cap is a published one (None: the splitter's own); mode `best` has no cap.
     """
 
     texts: str
@@ -124,6 +124,7 @@ class LikelihoodBenchmark:
         seed = _PROGRAM_SEED if options.seed == DEFAULT_SEED else options.seed
         shared = {"sizes": common["sizes"], "seed": seed}
         mode = "train_first" if options.method == "published" else "evaluation"
+        tmcd_mode = options.tmcd_mode or "best"
         template = ConfigSpec(
             name="template",
             splitter="template",
@@ -136,9 +137,9 @@ class LikelihoodBenchmark:
             splitter="tmcd",
             parameters={
                 **shared,
-                "mode": options.tmcd_mode or "best",
+                "mode": tmcd_mode,
                 "constraint": self._constraint_rule(options, "atoms").get("constraint"),
-                "max_iterations": self.tmcd_iterations,
+                "max_iterations": self.tmcd_iterations if tmcd_mode == "reference" else None,
             },
             summary="Programs train and evaluate on different compounds of the same atoms (TMCD).",
         )

@@ -57,8 +57,12 @@ _TEMPLATE_MODES = {
 }
 
 _TMCD_MODES = {
-    "best": "The best swap is made each time; where none is left, smoothed divergences lead on.",
-    "reference": "The first swap that raises it is made each time, as in the published code.",
+    "best": "Again and again the rows of both sides are ranked by what moving one alone would gain, and the "
+    "best of train change places with the best of evaluation, each pair only if that raises it. Where no "
+    "swap does, swaps that raise a smoothed divergence lead elsewhere; they are taken back if the climb from "
+    "there ends no higher.",
+    "reference": "The first swap that raises it is made each time, until none does or the most swaps are "
+    "made, as in the published code.",
 }
 
 # Codes of notes that say how many rows are in no split, and why.
@@ -282,8 +286,8 @@ def _rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[M
             yield compose(_TEMPLATE_MODES[mode], drawn=drawn)
     elif splitter == "tmcd":
         yield compose(
-            "From a random division{drawn} on, rows of train and evaluation are swapped as long as that "
-            "raises the **divergence of compounds** between the two.",
+            "From a random division{drawn} on, rows of train and evaluation are swapped to raise the "
+            "**divergence of compounds** between the two.",
             drawn=drawn,
         )
         mode = str(parameters.get("mode"))
@@ -338,6 +342,8 @@ def _atom_rule(entry: Mapping[str, Any]) -> Iterator[Markdown]:
         "Every atom (symbol of the target) of an evaluation row also occurs in a training row, so that "
         "nothing must be guessed that was never seen."
     )
+    if any(note.get("code") == "atom_swaps" for note in entry.get("notes") or ()):
+        return
     swapped = sum(words.get("atom_swap", 0) for words in (entry.get("placed_by") or {}).values())
     yield compose("For the atoms {rows} changed sides.", rows=plural(swapped, "row"))
 

@@ -287,7 +287,7 @@ def _rare_sentences(found: Properties) -> Iterator[Markdown]:
     }
     if draws:
         yield compose(
-            "The yardstick are {draws} random splits of the same size: their middle 95 % (the grey bars) and "
+            "{draws} random splits of the same size are the yardstick: their middle 95 % (the grey bars) and "
             "the percentile at which the split stands among them.",
             draws=count(max(draws)),
         )

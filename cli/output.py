@@ -177,17 +177,25 @@ def print_demo(releases: Sequence[ReleaseFolder]) -> None:
 def print_list(as_json: bool) -> None:
     """Everything that can be named on the command line."""
     from ..builders.base import BuildOptions, builders
+    from ..eval.analyses.parsers import parsers
     from ..eval.baselines import baselines
     from ..splitting import splitters
+    from ..text.programs import structures, template_rules
 
+    others: dict[str, Iterable[str]] = {
+        "splitters": splitters,
+        "structures": structures,
+        "template_rules": template_rules,
+        "baselines": baselines,
+        "parsers": parsers,
+    }
     names = {"prompt": ["lm_prompt"], "kfold": ["lm_kfold"]}
     listed = {name: builders.get(name)().configs(BuildOptions(), names) for name in builders}
     if as_json:
         print_json(
             {
                 "builders": {name: [spec.name for spec in specs] for name, specs in listed.items()},
-                "splitters": list(splitters),
-                "baselines": list(baselines),
+                **{kind: list(found) for kind, found in others.items()},
             }
         )
         return
@@ -198,8 +206,9 @@ def print_list(as_json: bool) -> None:
                 [[f"  {s.name}{' (by name)' if s.extra else ''}", s.summary] for s in specs], ["  config", ""]
             )
         )
-    typer.echo(f"splitters: {', '.join(splitters)}")
-    typer.echo(f"baselines: {', '.join(baselines)}")
+    for kind, found in others.items():
+        typer.echo(f"{kind.replace('_', ' ')}: {', '.join(found)}")
+    typer.echo("sqlglot-DIALECT and canonical-DIALECT read other dialects of SQL, such as sqlglot-postgres")
 
 
 _SPLITS = ("train", "validation", "test")

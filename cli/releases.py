@@ -181,7 +181,7 @@ def split(
         file,
         text=text,
         out=out,
-        by=by,
+        by=[rule for entry in by for rule in names(entry) or ()],
         context=context,
         label=label,
         group=group,

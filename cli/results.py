@@ -164,11 +164,16 @@ def export_errors(
     settings: Settings = None,
     limit: Annotated[int, typer.Option(help="At most that many rows.")] = 100,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a file that stands at --out, types and all.")
+    ] = False,
 ) -> None:
     """Write a sample of a result's wrong answers with an empty field `error_type`."""
     from ..eval.analyses import export_errors as function
 
-    rows = function(release, config, baseline, out, settings=settings, limit=limit, seed=seed)
+    rows = function(
+        release, config, baseline, out, settings=settings, limit=limit, seed=seed, overwrite=overwrite
+    )
     typer.echo(f"{rows} wrong answers: {out}; fill in error_type, then: benchwright errors store")
 
 

@@ -217,7 +217,7 @@ def _to_store(release: ReleaseFolder, run: _Run, predictions: Predictions, judge
         unavailable=judgement.unavailable,
         tables={name: table_hash(release, name) for name in baseline.reads_tables}
         | run.resources.table_hashes(list(judgement.values)),
-        databases=run.resources.databases_hash(data, list(judgement.values)),
+        databases=run.resources.databases_hash(data, run.metric_names),
         versions=library_versions(),
         environment=run.loaded.environment() if run.loaded is not None else {},
     )

@@ -21,7 +21,7 @@ import numpy as np
 from ..errors import SplitError, show
 from ._units import Units
 from .base import DEFAULT_SEED, Note, Placement, Sizes, SplitRows, Splitter
-from .constraints import balance_atoms, equal_quotas, largest_remainder, share_quotas
+from .constraints import WITHOUT_CONSTRAINT, balance_atoms, equal_quotas, largest_remainder, share_quotas
 
 Constraint = Literal["atoms"] | None
 EvaluationLabels = Literal["shares", "equal"]
@@ -66,10 +66,10 @@ class DividingSplitter(Splitter):
             return draft
         if rows.labels is not None:
             raise SplitError(
-                f"constraint={self.constraint!r} is for tasks without labels; use constraint=None"
+                f"constraint={self.constraint!r} is for tasks without labels; {WITHOUT_CONSTRAINT}"
             )
         if rows.atoms is None:
-            raise SplitError("constraint='atoms' needs rows with atoms (programs); use constraint=None")
+            raise SplitError(f"constraint='atoms' needs rows with atoms (programs); {WITHOUT_CONSTRAINT}")
         draft.set_aside(np.array([atoms is None for atoms in rows.atoms()]), "unparsed")
         return draft
 
@@ -183,18 +183,28 @@ class Draft:
         """Swap units until every atom has a train row; units set aside train and are not swapped."""
         assert self.rows.atoms is not None
         # Rows without atoms are set aside, so that an empty set stands for nothing that is swapped.
-        atoms = [listed or frozenset() for listed in self.rows.atoms()]
+        atoms = per_row = [listed or frozenset() for listed in self.rows.atoms()]
         if not self.units.single:
             members = np.split(self.units.members, self.units.starts[1:])
             atoms = [frozenset().union(*(atoms[row] for row in unit)) for unit in members]
-        fixed = np.flatnonzero(self.aside())
+
+        def named(units: list[int], wanted: set[str]) -> tuple[str, ...]:
+            rows = np.sort(self.units.rows(np.array(units)))
+            return self.rows.names(rows[[not wanted.isdisjoint(per_row[row]) for row in rows]])
+
         balanced = balance_atoms(
-            train.tolist(), evaluation.tolist(), atoms, fixed=fixed.tolist(), weights=self.units.sizes
+            train.tolist(),
+            evaluation.tolist(),
+            atoms,
+            fixed=np.flatnonzero(self.aside()).tolist(),
+            weights=self.units.sizes,
+            named=named,
         )
         moved = sorted({*balanced.train} ^ {*train.tolist()})
         self.placed_by[moved] = "atom_swap"
         if balanced.swaps:
-            message = f"{balanced.swaps} swaps gave every atom of the evaluation rows a train row"
+            swaps = "1 swap" if balanced.swaps == 1 else f"{balanced.swaps:,} swaps"
+            message = f"{swaps} gave every atom of the evaluation rows a train row"
             self.notes.append(Note("atom_swaps", message, self._names(np.array(moved))))
         return np.array(balanced.train, dtype=np.int64), np.array(balanced.evaluation, dtype=np.int64)
 

@@ -26,7 +26,8 @@ def best_swaps(state: Bipartition, max_swaps: int, trace: Trace = lambda diverge
 
     When no swap raises it, swaps that raise a smoothed divergence lead elsewhere, and the climb starts again
     from there; what ends no higher is taken back. So the divergence is never lower than at the start, and
-    under the atom constraint every single swap keeps it. `trace` gets the divergence at each look.
+    under the atom constraint every single swap keeps it. The number is that of all swaps until the highest
+    divergence, with those that were taken back on the way. `trace` gets the divergence at each look.
     """
     swaps = best = _climb(state, max_swaps, trace)
     for alpha in SMOOTHED_ALPHAS:

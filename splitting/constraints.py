@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,13 @@ import numpy as np
 from ..errors import SplitError, show
 
 MAX_SWAPS = 10_000
+WITHOUT_CONSTRAINT = "switch the constraint off (--constraint none; constraint=None in Python)"
+"""What mends a split that cannot have its constraint, as the end of a message."""
+
+_ROWS_SHOWN = 3
+
+Naming = Callable[[list[int], set[str]], Sequence[str]]
+"""Names of the rows of some examples that have one of some atoms."""
 
 
 def largest_remainder(weights: np.ndarray, total: int) -> np.ndarray:
@@ -72,6 +79,10 @@ def equal_quotas(
     return quotas[0], quotas[1]
 
 
+def _numbers(examples: list[int], atoms: set[str]) -> Sequence[str]:
+    return [str(example) for example in examples]
+
+
 @dataclass(frozen=True)
 class Balanced:
     """Two lists after the swaps, in order, and how many swaps it took."""
@@ -89,14 +100,15 @@ def balance_atoms(
     fixed: Sequence[int] = (),
     weights: np.ndarray | None = None,
     max_swaps: int = MAX_SWAPS,
+    named: Naming = _numbers,
 ) -> Balanced:
     """Swap examples until every atom of the evaluation list occurs in a train example.
 
     `atoms[x]` are the atoms of example x. Each swap takes the first train example without an atom that
     only one train example has, and the first evaluation example with an atom that train lacks; each is
     appended to the other list. `fixed` examples train and are never swapped. With `weights` only examples
-    of equal weight are swapped. Raises SplitError if there is no such pair or `max_swaps` were not enough.
-    Source: 2210.06799, Section 3.4, and the
+    of equal weight are swapped. Raises SplitError, with the rows that `named` tells for examples and atoms,
+    if there is no such pair or `max_swaps` were not enough. Source: 2210.06799, Section 3.4, and the
     atom-balancing procedure of google-research/language that it uses.
 
     >>> balance_atoms([0, 1, 2], [3], [frozenset("a"), frozenset("a"), frozenset("b"), frozenset("c")])
@@ -116,20 +128,20 @@ def balance_atoms(
             _keep_if(rare, atom, train_counts[atom] <= 1)
             _keep_if(missing, atom, held_counts[atom] > 0 and train_counts[atom] == 0)
 
+    def refusal(problem: str) -> SplitError:
+        rows = named([x for x in held if not missing.isdisjoint(atoms[x])], missing)
+        what = problem.format(_listed(missing, rows))
+        return SplitError(f"{what}; ask for fewer evaluation rows, or {WITHOUT_CONSTRAINT}")
+
     swaps = 0
     while missing:
         if swaps == max_swaps:
-            raise SplitError(
-                f"{swaps} swaps left {_listed(missing)} without a train row; use constraint=None"
-            )
+            raise refusal(f"{swaps:,} swaps left {{}} without a train row")
         incoming = next(x for x in held if not missing.isdisjoint(atoms[x]))
         fits = (x for x in kept if weights is None or weights[x] == weights[incoming])
         outgoing = next((x for x in fits if rare.isdisjoint(atoms[x])), None)
         if outgoing is None:
-            raise SplitError(
-                f"no train row can be given up for one with {_listed(missing)}; "
-                "ask for fewer evaluation rows, or use constraint=None"
-            )
+            raise refusal("no train row can be given up for one with {}")
         move(outgoing, -1)
         move(incoming, +1)
         del kept[outgoing], held[incoming]
@@ -145,5 +157,9 @@ def _keep_if(members: set[str], atom: str, belongs: bool) -> None:
         members.discard(atom)
 
 
-def _listed(missing: set[str]) -> str:
-    return f"{len(missing)} atoms ({show(sorted(missing)[:3])})"
+def _listed(missing: set[str], rows: Sequence[str]) -> str:
+    atoms = "1 atom" if len(missing) == 1 else f"{len(missing):,} atoms"
+    of = "row" if len(rows) == 1 else "rows"
+    more = ", ..." if len(rows) > _ROWS_SHOWN else ""
+    shown = ", ".join(rows[:_ROWS_SHOWN])
+    return f"{atoms} ({show(sorted(missing)[:3])}, in evaluation {of} {shown}{more})"

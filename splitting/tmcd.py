@@ -56,7 +56,7 @@ class TmcdSplitter(DividingSplitter):
     >>> [result.rows(side).tolist() for side in (0, 1, 2)]
     [[2, 1, 3], [5, 4], [0]]
     >>> result.notes[0].message
-    'compound divergence of train against evaluation is 1.000000 (0.377978 before 1 swaps)'
+    'compound divergence of train against evaluation is 1.000000 (0.377978 before 2 rows changed sides)'
     """
 
     name = "tmcd"
@@ -89,10 +89,10 @@ class TmcdSplitter(DividingSplitter):
         train, evaluation = draft.hold_out(np.array(shuffled), self.sizes.evaluation)
         if self.constraint == "atoms":
             train, evaluation = draft.balance_atoms(train, evaluation)
-        train, evaluation, history = self._swapped(draft, train, evaluation)
+        train, evaluation, before = self._swapped(draft, train, evaluation)
         rng = np.random.default_rng(self.seed)
         sides = divide_ranked(draft, train, evaluation, self.sizes, permuted_by=rng, constraint=None)
-        draft.notes.append(_divergence_note(draft, sides, history))
+        draft.notes.append(_divergence_note(draft, sides, before))
         placed = draft.placement(sides, np.full(len(used), np.nan, dtype=np.float32))
         return _among_all(rows, used, placed)
 
@@ -125,8 +125,8 @@ class TmcdSplitter(DividingSplitter):
 
     def _swapped(
         self, draft: Draft, train: np.ndarray, evaluation: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, str]:
-        """Both lists of units after the swaps, in order, and how it went."""
+    ) -> tuple[np.ndarray, np.ndarray, float]:
+        """Both lists of units after the swaps, in order, and the divergence before them."""
         atoms = None
         if self.constraint == "atoms" and draft.rows.atoms is not None:
             atoms = [symbols or frozenset() for symbols in draft.rows.atoms()]
@@ -135,13 +135,13 @@ class TmcdSplitter(DividingSplitter):
         divergence = state.divergence()
         if self.mode == "reference":
             most = MAX_ITERATIONS if self.max_iterations is None else self.max_iterations
-            train, evaluation, swaps = first_improvements(state, train, evaluation, most)
+            train, evaluation, _ = first_improvements(state, train, evaluation, most)
         else:
-            swaps = best_swaps(state, sys.maxsize if self.max_iterations is None else self.max_iterations)
+            best_swaps(state, sys.maxsize if self.max_iterations is None else self.max_iterations)
             both = np.concatenate([train, evaluation])
             train, evaluation = both[state.trains[both]], both[~state.trains[both]]
         draft.placed_by[state.trains != begins] = "divergence"
-        return train, evaluation, f"{divergence:.6f} before {swaps} swaps"
+        return train, evaluation, divergence
 
 
 def _compounds(draft: Draft) -> list[Mapping[str, int]]:
@@ -149,15 +149,22 @@ def _compounds(draft: Draft) -> list[Mapping[str, int]]:
     return [counted or {} for counted in draft.rows.compounds()]
 
 
-def _divergence_note(draft: Draft, sides: Sides, history: str) -> Note:
-    """The divergence, counted anew from the rows on the sides."""
+def _divergence_note(draft: Draft, sides: Sides, before: float) -> Note:
+    """The divergence, counted anew from the rows on the sides, and the rows that swaps left on another side.
+
+    Not the number of swaps: a row may be swapped back.
+    """
     compounds = _compounds(draft)
     train, evaluation = (
         total_counts(compounds[row] for row in draft.units.rows(side).tolist())
         for side in (sides[0], np.concatenate(sides[1:]))
     )
     divergence = chernoff_divergence(train, evaluation, COMPOUND_ALPHA)
-    message = f"compound divergence of train against evaluation is {divergence:.6f} ({history})"
+    changed = draft.units.weight(np.flatnonzero(draft.placed_by == "divergence"))
+    message = (
+        f"compound divergence of train against evaluation is {divergence:.6f} "
+        f"({before:.6f} before {changed:,} {'row' if changed == 1 else 'rows'} changed sides)"
+    )
     return Note("divergence", message)
 
 

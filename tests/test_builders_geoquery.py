@@ -100,7 +100,7 @@ def test_configs_and_their_sizes() -> None:
     assert all(spec.parameters["sizes"] == sizes for spec in specs.values() if spec.splitter != "published")
     assert specs["ll_split"].parameters["constraint"] == "atoms"
     assert "constraint" not in specs["random"].parameters
-    assert specs["tmcd"].parameters["max_iterations"] == 1_000
+    assert specs["tmcd"].parameters["max_iterations"] is None
     assert [name for name, spec in specs.items() if spec.default] == ["ll_split"]
     assert specs["nqg_tmcd_1"].parameters == {"split": "tmcd_1"}
 

@@ -200,7 +200,7 @@ def test_corpora_of_programs_have_template_and_tmcd_splits() -> None:
     )
     assert (tmcd.splitter, tmcd.parameters) == (
         "tmcd",
-        {"sizes": sizes, "seed": 1, "mode": "best", "constraint": "atoms", "max_iterations": 1_000},
+        {"sizes": sizes, "seed": 1, "mode": "best", "constraint": "atoms", "max_iterations": None},
     )
     assert not any(by_name[name].extra or by_name[name].default for name in ("template", "tmcd"))
     assert "template" not in _by_name(_builder("snli").configs(BuildOptions(), ALL_SCORES))
@@ -211,7 +211,7 @@ def test_options_of_program_splits() -> None:
     by_name = _by_name(QUERIES.configs(options, ALL_SCORES, 880))
     template, tmcd = by_name["template"].parameters, by_name["tmcd"].parameters
     assert (template["seed"], template["mode"], template["constraint"]) == (7, "train_first", "atoms")
-    assert (tmcd["seed"], tmcd["mode"]) == (7, "reference")
+    assert (tmcd["seed"], tmcd["mode"], tmcd["max_iterations"]) == (7, "reference", 1_000)
     free = _by_name(QUERIES.configs(BuildOptions(constraint="none"), ALL_SCORES, 880))
     assert free["tmcd"].parameters["constraint"] is None
     assert not any(spec.parameters.get("constraint") for spec in free.values())

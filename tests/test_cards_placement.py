@@ -53,8 +53,14 @@ def test_template_splits(tmp_path: Path, mode: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
-        ("best", "The best swap is made each time; where none is left, smoothed divergences lead on."),
-        ("reference", "The first swap that raises it is made each time, as in the published code."),
+        (
+            "best",
+            "each pair only if that raises it. Where no swap does, swaps that raise a smoothed divergence",
+        ),
+        (
+            "reference",
+            "The first swap that raises it is made each time, until none does or the most swaps are",
+        ),
     ],
 )
 def test_tmcd_splits(tmp_path: Path, mode: str, words: str) -> None:
@@ -69,7 +75,7 @@ def test_tmcd_splits(tmp_path: Path, mode: str, words: str) -> None:
     ]
     text = placement(tmp_path, entry, {"structure": "spider"})
     assert "### Splits by compound divergence (TMCD): `mine`" in text
-    assert "From a random division (seed 1) on" in text
+    assert "From a random division (seed 1) on, rows of train and evaluation are swapped to raise" in text
     assert words in text
     assert "6 rows are in no split." not in text, "the note says it, and why"
     assert "Validation and test divide the evaluation rows at random (seed 1)." in text
@@ -89,6 +95,21 @@ def test_the_atom_rule_says_by_which_structure(tmp_path: Path) -> None:
     text = placement(tmp_path, entry, {"structure": "spider"})
     assert "**Structure `spider`.**" in text
     assert "Every atom (symbol of the target) of an evaluation row also occurs in a training row" in text
+
+
+def test_rows_that_changed_sides_for_the_atoms_are_counted_once(tmp_path: Path) -> None:
+    """By the note: compound divergence may have placed some of its rows anew."""
+    entry = config("tmcd", {"sizes": SIZES, "seed": 1, "mode": "best"})
+    release = make_release(tmp_path / "toy", configs={"mine": entry}, sides=False)
+    release.configs["mine"]["placed_by"] = {"train": {"random": 36, "atom_swap": 4}}
+    assert "For the atoms 4 rows changed sides." in section(release)
+    message = "20 swaps gave every atom of the evaluation rows a train row"
+    release.configs["mine"]["notes"] = [
+        {"code": "atom_swaps", "message": message, "uids": ["u1"], "count": 40}
+    ]
+    text = section(release)
+    assert f"{message} (`u1` and 39 more)." in text
+    assert "For the atoms" not in text
 
 
 def test_the_structure_is_explained_once(tmp_path: Path) -> None:

@@ -99,12 +99,11 @@ def test_uids_come_from_input_and_program(tmp_path: Path) -> None:
 def test_unreadable_programs_are_noted_and_placed_by_rule(tmp_path: Path) -> None:
     builder, data = _read(tmp_path / "a.jsonl", _rows(120, unreadable=2), validation=12, test=12)
     uids = data.table.column("uid").to_pylist()
-    shown = f"({uids[118]}, {uids[119]})."
-    assert data.notes[-3:] == (
-        f"2 of 120 programs have no parse by 'sqlglot': they are in no split by tmcd {shown}",
-        f"2 of 120 programs have no atoms by 'sqlglot': they train where the atom constraint holds {shown}",
-        f"2 of 120 programs have no template by 'canonical': they train in template splits {shown}",
-    )
+    assert [note for note in data.notes if "programs" in note] == [
+        "2 of 120 programs have no parse by 'sqlglot' (splits by tmcd leave them out), no atoms by 'sqlglot' "
+        "(splits under the atom constraint train on them) and no template by 'canonical' (splits by template "
+        f"train on them): {uids[118]}, {uids[119]}."
+    ]
     for config in ("template", "ll_split_pt", "ll_split_pt_len"):
         assignment = _split(builder, data, config)
         assert assignment.side[118:].tolist() == [TRAIN, TRAIN]
@@ -115,6 +114,44 @@ def test_unreadable_programs_are_noted_and_placed_by_rule(tmp_path: Path) -> Non
     assert tmcd.side[118:].tolist() == [UNUSED, UNUSED]
     sizes = tmcd.sizes()
     assert (sizes.train, sizes.validation, sizes.test) == (94, 12, 12)
+
+
+@pytest.mark.parametrize(
+    ("by", "constraint", "said"),
+    [
+        (["random", "length"], None, []),
+        (["random", "tmcd"], None, ["parse"]),
+        (["tmcd"], "atoms", ["parse"]),
+        (["template"], None, ["template"]),
+        (["template"], "atoms", ["atoms", "template"]),
+        (["random"], "atoms", ["atoms"]),
+        (["likelihood_len"], None, ["atoms"]),
+        (["likelihood"], "none", []),
+    ],
+)
+def test_notes_are_about_the_configs_that_are_made(
+    tmp_path: Path, by: list[str], constraint: str | None, said: list[str]
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in _rows(20, unreadable=1)))
+    builder = custom_builder("shops", text="question", context="db", program="sql", by=by)
+    options = BuildOptions(constraint=constraint)
+    notes = builder.read(path, FaultLog("fail"), Origin("folder"), options).notes
+    found = [note for note in notes if "programs" in note]
+    assert len(found) == bool(said)
+    assert [what for what in ("parse", "atoms", "template") if f"no {what} by" in "".join(found)] == said
+
+
+def test_what_different_rows_lack_is_noted_apart(tmp_path: Path) -> None:
+    rows = _rows(20)
+    rows[7]["sql"] = "SELECT name FROM shop JOIN city ON shop.id = city.id OR shop.id = city.rank"
+    rows[9]["sql"] = NOT_SQL[0]
+    _, data = _read(tmp_path / "a.jsonl", rows, structure="spider", by=["tmcd", "template"])
+    uids = data.table.column("uid").to_pylist()
+    assert [note for note in data.notes if "program" in note] == [
+        f"2 of 20 programs have no parse by 'spider' (splits by tmcd leave them out): {uids[7]}, {uids[9]}.",
+        f"1 of 20 programs has no template by 'canonical' (splits by template train on it): {uids[9]}.",
+    ]
 
 
 def test_every_rule_keeps_its_promise(tmp_path: Path) -> None:
@@ -195,8 +232,8 @@ def test_the_papers_structure_has_atoms_for_every_program(tmp_path: Path) -> Non
     rows[7]["sql"] = "SELECT name FROM shop JOIN city ON shop.id = city.id OR shop.id = city.rank"
     builder, data = _read(tmp_path / "a.jsonl", rows, structure="spider", by=["tmcd", "template"])
     assert [note for note in data.notes if "programs" in note] == [
-        "1 of 60 programs have no parse by 'spider': they are in no split by tmcd "
-        f"({data.table.column('uid')[7]})."
+        "1 of 60 programs has no parse by 'spider' (splits by tmcd leave it out): "
+        f"{data.table.column('uid')[7]}."
     ]
     assert _split(builder, data, "tmcd").side[7] == UNUSED
     assert _split(builder, data, "template").placed_by[7] == "template"

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from eval_helpers import FARM_SCHEMA, nli_rows, sql_rows, write_release
 
+from benchwright.cli import main
 from benchwright.errors import SourceError, UsageError
 from benchwright.eval import evaluate, refresh_index
 from benchwright.eval.analyses import count_errors, export_errors, sample_errors, store_typed_errors
+from benchwright.eval.analyses.errors import find_result
 from benchwright.eval.baselines.linear import LinearPartialInput
 from benchwright.release import ReleaseFolder
 from benchwright.tasks import TEXT_TO_SQL
@@ -151,6 +153,44 @@ def test_files_that_cannot_be_used(release: ReleaseFolder, tmp_path: Path) -> No
         store_typed_errors(release, "random", "majority", empty)
 
 
+def test_a_file_that_may_be_filled_in_is_not_replaced_unasked(release: ReleaseFolder, tmp_path: Path) -> None:
+    path = tmp_path / "errors.csv"
+    export_errors(release, "random", "majority", path)
+    exported = path.read_text(encoding="utf-8")
+    path.write_text("filled in", encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        export_errors(release, "random", "majority", path)
+    assert str(caught.value) == (f"{path} exists already; choose another file or replace it with --overwrite")
+    assert path.read_text(encoding="utf-8") == "filled in"
+    assert export_errors(release, "random", "majority", path, overwrite=True) == 3
+    assert path.read_text(encoding="utf-8") == exported
+
+
+def test_the_command_replaces_a_file_where_asked_to(
+    release: ReleaseFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "errors.jsonl"
+    command = ["errors", "export", str(release.path), "--config", "random", "--baseline", "majority"]
+    path.write_text("filled in", encoding="utf-8")
+    assert main([*command, "--out", str(path)]) == 2
+    assert "replace it with --overwrite" in capsys.readouterr().err
+    assert path.read_text(encoding="utf-8") == "filled in"
+    assert main([*command, "--out", str(path), "--overwrite"]) == 0
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 3
+
+
+def test_a_row_that_stands_twice_is_refused(release: ReleaseFolder, tmp_path: Path) -> None:
+    rows = sample_errors(release, "random", "majority")
+    path = typed(tmp_path / "t.jsonl", [*rows, rows[1]], "a", "b", "c", "b")
+    with pytest.raises(SourceError) as caught:
+        store_typed_errors(release, "random", "majority", path)
+    assert str(caught.value) == (
+        f"{path}, row 3, field 'uid': the uid is repeated, got 'toy:all:3'; "
+        "keep this row or row 1, several types separated by ';'"
+    )
+    assert list((release.path / "results" / "random").glob("*.errors.jsonl")) == []
+
+
 def test_which_result_is_meant(release: ReleaseFolder) -> None:
     with pytest.raises(UsageError, match="no current result of 'human' on random; run `benchwright eval`"):
         sample_errors(release, "random", "human")
@@ -162,10 +202,31 @@ def test_several_results_are_told_apart_by_settings(tmp_path: Path) -> None:
     release = write_release(tmp_path / "r", {"random": {"train": nli_rows(0, 30), "test": nli_rows(30, 15)}})
     evaluate(release, baselines=["majority"])
     (other,) = evaluate(release, baselines=["majority"], seed=1)
-    with pytest.raises(UsageError, match="'majority' has 2 results on random; choose by settings: "):
+    evaluate(release, baselines=["majority"], limit=5)
+    with pytest.raises(
+        UsageError, match="'majority' has 3 results on random; choose by settings: "
+    ) as caught:
         sample_errors(release, "random", "majority")
     settings = other.settings_hash.removeprefix("sha256:")[:12]
+    assert f"{settings} (test, no limit, seed 1)" in str(caught.value)
+    assert "(test, no limit, seed 0)" in str(caught.value)
+    assert "(test, limit 5, seed 0)" in str(caught.value)
     assert len(sample_errors(release, "random", "majority", settings=settings)) == 10
+
+
+def test_the_only_result_on_the_whole_test_split_is_meant(tmp_path: Path) -> None:
+    rows = {"train": nli_rows(0, 30), "validation": nli_rows(45, 6), "test": nli_rows(30, 15)}
+    release = write_release(tmp_path / "r", {"random": rows})
+    (limited,) = evaluate(release, baselines=["majority"], limit=5)
+    (validation,) = evaluate(release, baselines=["majority"], split="validation")
+    with pytest.raises(UsageError) as caught:
+        find_result(release, "random", "majority")
+    assert "(validation, no limit, seed 0)" in str(caught.value)
+    (whole,) = evaluate(release, baselines=["majority"])
+    assert find_result(release, "random", "majority") == whole
+    for other in (limited, validation):
+        settings = other.settings_hash.removeprefix("sha256:")[:12]
+        assert find_result(release, "random", "majority", settings) == other
 
 
 def test_a_result_without_errors_has_no_sample(tmp_path: Path) -> None:

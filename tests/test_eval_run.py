@@ -434,6 +434,11 @@ def test_databases_that_are_not_there_leave_the_metric_out(tmp_path: Path) -> No
         "execution_accuracy": "no row could be judged: 4 no database file",
     }
     assert list(result.metrics) == ["exact_set_match", "string_match"]
+    # That no row could be judged with these databases is known: the result is not made again.
+    stored = (release.path / result.file).stat()
+    assert evaluate(release, baselines=["majority"], databases=tmp_path / "empty") == [result]
+    kept = (release.path / result.file).stat()
+    assert (kept.st_ino, kept.st_mtime_ns) == (stored.st_ino, stored.st_mtime_ns)
     databases = make_database(tmp_path / "empty")
     (result,) = evaluate(release, baselines=["majority"], databases=databases)
     assert list(result.metrics) == ["exact_set_match", "string_match", "execution_accuracy"]

@@ -152,14 +152,35 @@ def test_atom_swaps_are_marked_and_explained() -> None:
     assert evaluates(assignment) == {3, 5}
     assert assignment.rows(TRAIN).tolist() == [2, 1, 0, 4]
     assert [row for row in range(6) if assignment.placed_by[row] == "atom_swap"] == [3, 4]
-    assert [(note.code, note.uids) for note in assignment.notes] == [("atom_swaps", ("r3", "r4"))]
+    message = "1 swap gave every atom of the evaluation rows a train row"
+    assert [(note.code, note.message, note.uids) for note in assignment.notes] == [
+        ("atom_swaps", message, ("r3", "r4"))
+    ]
 
 
 def test_atoms_that_cannot_be_balanced() -> None:
-    with pytest.raises(SplitError, match=r"no train row can be given up for one with 1 atoms \(\['c'\]\)"):
+    with pytest.raises(SplitError) as raised:
         balance_atoms([0, 1], [2], [frozenset("a"), frozenset("b"), frozenset("c")])
-    with pytest.raises(SplitError, match="0 swaps left 1 atoms"):
+    assert str(raised.value) == (
+        "no train row can be given up for one with 1 atom (['c'], in evaluation row 2); ask for fewer "
+        "evaluation rows, or switch the constraint off (--constraint none; constraint=None in Python)"
+    )
+    with pytest.raises(SplitError, match=r"0 swaps left 1 atom .* without a train row"):
         balance_atoms([0, 1], [2], [frozenset("a"), frozenset("a"), frozenset("c")], max_swaps=0)
+
+
+def test_rows_with_atoms_that_cannot_be_balanced_are_named() -> None:
+    splitter = LikelihoodSplitter(sizes={"train": 2, "validation": 2, "test": 2}, constraint="atoms")
+    values = scores([-1.0, -2.0, -3.0, -4.0, -5.0, -6.0])
+    with pytest.raises(
+        SplitError, match=r"4 atoms \(.*\], in evaluation rows r2, r3, r4, ...\); ask for fewer"
+    ):
+        splitter.split(rows(6, atoms=lambda: [frozenset(letter) for letter in "abcdef"]), values)
+    # Of a group only the rows that have the atom are named.
+    groups = np.array([0, 0, 2, 2, 4, 4])
+    atoms = [frozenset(letter) for letter in "abcaab"]
+    with pytest.raises(SplitError, match=r"1 atom \(\['c'\], in evaluation row r2\); ask for fewer"):
+        splitter.split(rows(6, atoms=lambda: atoms, groups=groups), values)
 
 
 def test_buckets_and_quotas() -> None:

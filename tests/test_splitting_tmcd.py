@@ -242,9 +242,9 @@ def test_the_rule_that_placed_each_row() -> None:
     assert set(ended.placed_by[swapped]) == {"divergence"}
     assert ended.placed_by[~swapped].tolist() == balanced.placed_by[~swapped].tolist()
     message = note(ended, "divergence").message
-    assert message.startswith(
+    assert message == (
         f"compound divergence of train against evaluation is {divergence(compounds, ended):.6f} "
-        f"({divergence(compounds, balanced):.6f} before "
+        f"({divergence(compounds, balanced):.6f} before {swapped.sum()} rows changed sides)"
     )
 
 
@@ -308,12 +308,17 @@ def test_every_swap_raises_the_divergence_and_keeps_the_atoms() -> None:
     compounds, atoms = made(200, 5)
     rows = corpus(compounds, atoms)
     for mode in MODES:
-        reached = []
+        reached: list[float] = []
+        begins: list[bool] = []
         for most in range(6):
             splitter = TmcdSplitter(sizes=halves(200), mode=mode, max_iterations=most)  # type: ignore[arg-type]
             ended = splitter.split(rows)
             reached.append(divergence(compounds, ended))
-            assert f"before {most} swaps" in note(ended, "divergence").message
+            trains = (ended.side == TRAIN).tolist()
+            begins = begins or trains
+            changed = sum(now != before for now, before in zip(trains, begins, strict=True))
+            assert f"before {changed} rows changed sides" in note(ended, "divergence").message
+            assert most <= changed <= 2 * most
             trained = {atom for row in ended.rows(TRAIN).tolist() for atom in atoms[row] or ()}
             assert all((atoms[row] or set()) <= trained for row in range(200))
         assert reached == sorted(set(reached))

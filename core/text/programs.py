@@ -51,9 +51,21 @@ def template_rule_named(name: str) -> TemplateRule:
     return template_rules.get(name)
 
 
+def rule_of_dialect(structure: str) -> str | None:
+    """The template rule that reads the dialect of a structure `sqlglot-DIALECT`; None for other structures.
+
+    >>> rule_of_dialect("sqlglot-postgres")
+    'canonical-postgres'
+    """
+    return f"canonical-{structure.removeprefix('sqlglot-')}" if structure.startswith("sqlglot-") else None
+
+
 def _in_dialect(make: Callable[[str], T], name: str) -> T:
+    dialect = name.partition("-")[2]
+    if not dialect:
+        raise UsageError(f"{name!r} names no dialect; give sqlglot-postgres, say")
     try:
-        return make(name.partition("-")[2])
+        return make(dialect)
     except ValueError as error:
         raise UsageError(f"{name!r}: {error}") from None
 

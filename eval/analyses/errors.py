@@ -86,10 +86,17 @@ def export_errors(
     settings: str | None = None,
     limit: int = 100,
     seed: int = 0,
+    overwrite: bool = False,
 ) -> int:
-    """Write `sample_errors` to a .jsonl or .csv file; the number of rows. Raises UsageError as it does."""
+    """Write `sample_errors` to a .jsonl or .csv file; the number of rows.
+
+    Raises UsageError as it does, and for a file that exists already, unless `overwrite`: types that a person
+    filled in would be lost.
+    """
     path = Path(out)
     _format(path)
+    if path.exists() and not overwrite:
+        raise UsageError(f"{path} exists already; choose another file or replace it with --overwrite")
     rows = sample_errors(release, config, baseline, settings=settings, limit=limit, seed=seed)
     write_text(path, _text(path, rows))
     return len(rows)
@@ -114,14 +121,19 @@ def store_typed_errors(
     """Keep a typed file beside its result, as `<result>.errors.jsonl`; `refresh_index` then counts it.
 
     Raises UsageError where no result, or more than one, is meant, SourceError for a file that cannot be
-    read, has no type at all, or has a row that is no wrong answer of the result.
+    read, has no type at all, names a uid twice, or has a row that is no wrong answer of the result.
     """
     folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
     result = find_result(folder, config, baseline, settings)
     path = Path(typed)
     rows = _read(path)
     answers = _wrong_answers(folder, result)
+    first: dict[str, int] = {}
     for number, row in enumerate(rows):
+        if first.setdefault(row["uid"], number) != number:
+            reason = "the uid is repeated"
+            fix = f"keep this row or row {first[row['uid']]}, several types separated by {SEPARATOR!r}"
+            raise SourceError(reason, path=path, row=number, field="uid", value=row["uid"], fix=fix)
         if answers.get(row["uid"]) != row["prediction"]:
             reason = f"no wrong answer of {baseline} on {config}"
             fix = "type a sample of this result, or name the one that it is of"
@@ -149,7 +161,11 @@ def typed_errors(release: ReleaseFolder, results: Iterable[Result]) -> list[Erro
 
 
 def find_result(release: ReleaseFolder, config: str, baseline: str, settings: str | None = None) -> Result:
-    """The stored result of a baseline on a config, not stale. Raises UsageError unless there is just one."""
+    """The stored result of a baseline on a config, not stale.
+
+    Of several, without `settings`, the only one on all rows of the split test is meant. Raises UsageError
+    where there is none, or where more than one may be meant.
+    """
     release.config(config)
     found = [
         result
@@ -158,12 +174,23 @@ def find_result(release: ReleaseFolder, config: str, baseline: str, settings: st
         and result.settings_hash.removeprefix("sha256:").startswith(settings or "")
         and stale_reason(result, release) is None
     ]
+    whole = [result for result in found if (result.evaluated_on, result.limit) == ("test", None)]
+    if len(whole) == 1 and not settings:
+        found = whole
     if len(found) == 1:
         return found[0]
     if not found:
         raise UsageError(f"no current result of {baseline!r} on {config}; run `benchwright eval` first")
-    hashes = ", ".join(result.settings_hash.removeprefix("sha256:")[:12] for result in found)
-    raise UsageError(f"{baseline!r} has {len(found)} results on {config}; choose by settings: {hashes}")
+    several = ", ".join(map(_described, found))
+    raise UsageError(f"{baseline!r} has {len(found)} results on {config}; choose by settings: {several}")
+
+
+def _described(result: Result) -> str:
+    """Beginning of a result's settings hash and what tells it from others of its baseline and config."""
+    model = [result.model] if result.model is not None else []
+    limit = f"limit {result.limit}" if result.limit is not None else "no limit"
+    parts = ", ".join([*model, result.evaluated_on, limit, f"seed {result.seed}"])
+    return f"{result.settings_hash.removeprefix('sha256:')[:12]} ({parts})"
 
 
 def _error_rows(release: ReleaseFolder, result: Result, wrong: Sequence[Mapping[str, Any]]) -> list[ErrorRow]:
