@@ -110,7 +110,7 @@ class ConfigSpec:
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """Choices that configs depend on. `method` sets all of METHODS' open choices at once.
+    """Choices that configs depend on. `method` sets all those on which paper, code and good sense differ.
 
     `criterion`: log_likelihood, perplexity or length_perplexity (exp(-s / NLTK length)).
     `length_buckets`: None for one bucket per length, else that many quantile buckets.
