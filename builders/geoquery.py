@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from ..splitting.base import Sizes, SplitRows
 from ..splitting.scores.templates import SPIDER_FINE_TUNED, SPIDER_TRAINING, PromptTemplate
 from ..tasks import TEXT_TO_FUNQL
 from ..text import word_counts
-from .base import DEFAULT_OPTIONS, BuildOptions, ConfigSpec, DatasetInfo, Method, Origin, SourceData
+from .base import DEFAULT_OPTIONS, BuildOptions, DatasetInfo, Method, Origin, SourceData
 from .likelihood import CITATION, LikelihoodBenchmark, LikelihoodBuilder, payload_table
 from .sources.geoquery import read_geoquery
 
@@ -127,22 +127,11 @@ class GeoQueryBuilder(LikelihoodBuilder):
     kfold_template = GEOQUERY_FINE_TUNED.name
     training_template = GEOQUERY_TRAINING.name
     language = "funql"
+    published_splits = _PUBLISHED_SPLITS
     structure = "funql"
     template_rules: ClassVar[Mapping[Method, str]] = MappingProxyType(
         {"corrected": "funql", "published": "funql"}
     )
-
-    def configs(
-        self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
-    ) -> list[ConfigSpec]:
-        """Random, length, template, TMCD and likelihood splits; then the published ones."""
-        published = [
-            ConfigSpec(
-                name=f"nqg_{split}", splitter="published", parameters={"split": split}, summary=summary
-            )
-            for split, summary in _PUBLISHED_SPLITS.items()
-        ]
-        return [*super().configs(options, score_names, rows), *published]
 
     def read(
         self, root: Path, faults: FaultLog, origin: Origin, options: BuildOptions = DEFAULT_OPTIONS

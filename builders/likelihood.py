@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -201,12 +202,19 @@ class LikelihoodBuilder(Builder):
     """A published corpus whose configs are those of `benchmark`."""
 
     benchmark: ClassVar[LikelihoodBenchmark]
+    published_splits: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Summaries of configs `nqg_NAME`, by the names of published divisions that may stand beside a source."""
 
     def configs(
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
     ) -> list[ConfigSpec]:
-        """Random, length and likelihood splits; template and TMCD splits where rows have programs."""
-        return self.benchmark.configs(options, score_names, self.published_rows if rows is None else rows)
+        """Random, length and likelihood splits; template and TMCD for programs; then published ones."""
+        made = self.benchmark.configs(options, score_names, self.published_rows if rows is None else rows)
+        published = [
+            ConfigSpec(f"nqg_{name}", "published", {"split": name}, summary)
+            for name, summary in self.published_splits.items()
+        ]
+        return [*made, *published]
 
     def split_rows(self, data: SourceData) -> SplitRows:
         """What corpora have in common: uids, source order, lengths of the scored text, splits, programs."""

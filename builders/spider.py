@@ -25,7 +25,7 @@ from ..splitting.scores.templates import (
 )
 from ..tasks import TEXT_TO_SQL
 from ..text import word_counts
-from .base import DEFAULT_OPTIONS, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
+from .base import DEFAULT_OPTIONS, BuildOptions, DatasetInfo, Origin, SourceData
 from .likelihood import CITATION, LikelihoodBenchmark, LikelihoodBuilder, payload_table
 from .sources.files import SourceFolder
 from .sources.published_splits import PublishedSplits, read_published_splits, spider_row_numbers
@@ -126,21 +126,10 @@ class SpiderBuilder(LikelihoodBuilder):
     training_template = SPIDER_TRAINING.name
     fine_tune_steps = 2_000
     language = "sql"
-
-    def configs(
-        self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
-    ) -> list[ConfigSpec]:
-        """Random, length, template, TMCD and likelihood splits; then the published ones of the subset."""
-        published = [
-            ConfigSpec(
-                name=f"nqg_{split}",
-                splitter="published",
-                parameters={"split": split},
-                summary=f"The published {kind} split of the 4,376 train questions on larger databases.",
-            )
-            for split, kind in _PUBLISHED_SPLITS.items()
-        ]
-        return [*super().configs(options, score_names, rows), *published]
+    published_splits: ClassVar[Mapping[str, str]] = {
+        name: f"The published {kind} split of the 4,376 train questions on larger databases."
+        for name, kind in _PUBLISHED_SPLITS.items()
+    }
 
     def read(
         self, root: Path, faults: FaultLog, origin: Origin, options: BuildOptions = DEFAULT_OPTIONS
