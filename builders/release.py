@@ -57,6 +57,7 @@ MANIFEST_KEYS = (
     "audit",
     "versions",
 )
+OPTIONAL_KEYS = ("publication",)
 
 UNUSED_SPLIT = "unused"
 _UIDS_SHOWN = 20
@@ -279,18 +280,18 @@ class ReleaseWriter:
     def finish(self, manifest: dict[str, Any]) -> ReleaseFolder:
         """Write the manifest and move the release to its target.
 
-        `manifest` has the keys of MANIFEST_KEYS (`format` may be left out). Raises ReleaseError for a
+        `manifest` has the keys of MANIFEST_KEYS (`format` may be left out) and may have OPTIONAL_KEYS. Raises ReleaseError for a
         manifest without exactly one default config or with a path or token in it, ValueError for missing
         or unknown keys.
         """
         manifest = _plain({"format": FORMAT, **manifest})
-        if set(manifest) != set(MANIFEST_KEYS):
+        if set(manifest) - set(OPTIONAL_KEYS) != set(MANIFEST_KEYS):
             raise ValueError(f"a manifest has the keys {', '.join(MANIFEST_KEYS)}, got {', '.join(manifest)}")
         _check_publishable(manifest)
         for counts in ("filtered", "dropped"):
             manifest["source"][counts] = dict(sorted(manifest["source"].get(counts, {}).items()))
-        ordered = {key: manifest[key] for key in MANIFEST_KEYS}
-        self.write_text(MANIFEST, json.dumps(ordered, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+        ordered = {key: manifest[key] for key in (*MANIFEST_KEYS, *OPTIONAL_KEYS) if key in manifest}
+        self.write_text(MANIFEST, manifest_text(ordered))
         self._staging.publish()
         return ReleaseFolder(self.target)
 
@@ -343,6 +344,11 @@ class ReleaseWriter:
 
         made_from = sha256_text(canonical_json({**source, "pyarrow": pa.__version__}))
         return self._staging.file(name, made_from, write)
+
+
+def manifest_text(manifest: Mapping[str, Any]) -> str:
+    """A manifest as it stands in its file."""
+    return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _checked(config: str, split: str, table: pa.Table, features: Features) -> pa.Table:

@@ -105,6 +105,9 @@ Settings = Annotated[
     typer.Option(help="Beginning of the settings hash, where a baseline has several results on the config."),
 ]
 Release = Annotated[Path, typer.Argument(metavar="DIR", help="A release folder.")]
+ReleasePlace = Annotated[
+    str, typer.Argument(metavar="DIR|HUB_ID[@REVISION]", help="A release folder, or a release on the Hub.")
+]
 
 
 def parse_recipe(entries: list[str] | None) -> dict[str, Any]:

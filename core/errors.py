@@ -104,3 +104,7 @@ class SplitError(BenchwrightError):
 
 class ReleaseError(BenchwrightError):
     """A release folder is missing, half-made or in the way."""
+
+
+class PublishError(BenchwrightError):
+    """A release cannot be published as asked, or the Hub refuses; what stands there is unchanged."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .errors import ReleaseError, show
+from .publication import Publication
 from .tasks import Task
 
 if TYPE_CHECKING:
@@ -61,6 +62,11 @@ class ReleaseFolder:
     def dataset(self) -> dict[str, Any]:
         """Name, licence, citation and Hub metadata of the data set."""
         return self.manifest["dataset"]
+
+    @property
+    def publication(self) -> Publication:
+        """Its version, history and errata on the Hub; an empty one if it was never published."""
+        return Publication.of(self.manifest)
 
     @property
     def configs(self) -> dict[str, dict[str, Any]]:
@@ -139,6 +145,7 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
 def _check_shape(manifest: dict[str, Any]) -> None:
     """Raise ValueError unless what readers index has its type: a downloaded manifest may be anyone's."""
     _field(manifest, "dataset", dict, "dataset")
+    Publication.of(manifest)
     for name, entry in _field(manifest, "configs", dict, "configs").items():
         where = f"configs.{name}"
         if not _CONFIG_NAME.fullmatch(name):

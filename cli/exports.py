@@ -1,0 +1,1 @@
+"""Commands that write a release's tasks and results in other tools' formats."""

@@ -1,0 +1,1 @@
+"""Commands for releases that live on the Hub: copies, errata, outdated sources."""

@@ -1,0 +1,1 @@
+"""Publishing a release to the Hub."""
