@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 	--config-settings editable_mode=strict
 SOURCES := $(shell find core builders splitting cards eval cli -name '*.py' 2>/dev/null)
 
-.PHONY: demo test lint corpora bench format clean
+.PHONY: demo test lint corpora interop bench format clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -31,7 +31,7 @@ demo: $(VENV)/embedded
 PYTEST := OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n auto --dist loadfile
 
 test: lint $(VENV)/embedded
-	$(PYTEST) -m 'not corpora'
+	$(PYTEST) -m 'not corpora and not interop'
 
 lint: $(VENV)/linked
 	$(BIN)/ruff check .
@@ -42,6 +42,10 @@ lint: $(VENV)/linked
 # Checks on real corpora and on the reference implementations' outputs; see tests/conftest.py for where they stand.
 corpora: $(VENV)/embedded
 	$(PYTEST) -m corpora
+
+# Older readers of releases and evaluation harnesses, each in a virtual environment of its own.
+interop: $(VENV)/embedded
+	$(BIN)/python -m pytest -m interop
 
 bench: $(VENV)/embedded
 	$(BIN)/python benchmarks/writing.py

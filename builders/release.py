@@ -280,9 +280,9 @@ class ReleaseWriter:
     def finish(self, manifest: dict[str, Any]) -> ReleaseFolder:
         """Write the manifest and move the release to its target.
 
-        `manifest` has the keys of MANIFEST_KEYS (`format` may be left out) and may have OPTIONAL_KEYS. Raises ReleaseError for a
-        manifest without exactly one default config or with a path or token in it, ValueError for missing
-        or unknown keys.
+        `manifest` has the keys of MANIFEST_KEYS (`format` may be left out) and may have OPTIONAL_KEYS.
+        Raises ReleaseError for a manifest without exactly one default config or with a path or token in it,
+        ValueError for missing or unknown keys.
         """
         manifest = _plain({"format": FORMAT, **manifest})
         if set(manifest) - set(OPTIONAL_KEYS) != set(MANIFEST_KEYS):
