@@ -24,8 +24,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchwright.builders.assemble import assemble
 from benchwright.builders.base import BuildOptions, Origin, SourceData
-from benchwright.builders.build import assemble
 from benchwright.builders.snli import SnliBuilder
 from benchwright.features import SCORES, payload_columns
 from benchwright.hashing import content_ids

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import yaml
 
 from ..atomic import write_text
-from ..errors import SourceError
+from ..errors import ReleaseError, SourceError
 from ..release import SPLITS, ReleaseFolder
 from ..tasks import Task
 
@@ -198,13 +198,18 @@ def audit(
     accepted: str | Path | None = None,
     write_accepted: str | Path | None = None,
 ) -> AuditReport:
-    """Audit a release folder.
+    """Audit a release: a folder, or `ORG/NAME@REVISION` on the Hub.
 
     Without `accepted`, findings of severity `error` fail it. With that file, so does every finding but
     `info` that is not in it. `write_accepted` writes today's findings as such a file.
-    Raises SourceError for an accepted-findings file that cannot be read.
+    Raises SourceError for an accepted-findings file that cannot be read, ReleaseError for a place without
+    a release or a release without text.
     """
-    folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
+    from .hub.location import open_release
+
+    folder = open_release(release)
+    if folder.is_stripped:
+        raise ReleaseError(f"{folder.path} has no text to audit; run `benchwright hydrate` on it first")
     agreed = read_accepted(Path(accepted)) if accepted is not None else None
     findings = audit_release(folder, agreed)
     if write_accepted is not None:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -65,6 +65,8 @@ _TEMPLATE_RULES = {"sql": "canonical", "funql": "funql"}
 _RANDOM_SEEDS = tuple(DEFAULT_SEED + number for number in range(3))
 
 Scorer = Literal["prompt", "kfold"]
+Redistribute = Literal["text", "ids_only", "no"]
+"""What of the rows may be published."""
 
 
 def corpus_name(name: str) -> str:
@@ -94,7 +96,7 @@ def custom_builder(
     test: Size = 0.1,
     files: str | None = None,
     licence: str = "unknown",
-    redistribute: Literal["text", "ids_only", "no"] = "text",
+    redistribute: Redistribute = "text",
     languages: Sequence[str] = (),
 ) -> CustomBuilder:
     """A builder for rows of the user's own, which are texts in column `text`.
@@ -106,7 +108,8 @@ def custom_builder(
     (for FunQL, `funql`). `by` names rules of RULES; the first one makes the default config. `scorer` says
     whether likelihood is that of a prompted or of a fine-tuned model. `validation` and `test` are rows (int)
     or shares (float). `files` is a pattern for the names of the files of a Hub data set that are read
-    (`data/train-*.parquet`); otherwise all of one format are.
+    (`data/train-*.parquet`); otherwise all of one format are. `redistribute` says what of the rows may be
+    published.
 
     Raises UsageError for choices that cannot be used.
     """
@@ -117,8 +120,10 @@ def custom_builder(
         raise UsageError(f"nothing to divide rows by; give one of {', '.join(RULES)}")
     if program is None:
         _refuse_without_programs(by, structure, template_rule)
-    if scorer not in ("prompt", "kfold"):
+    if scorer not in get_args(Scorer):
         raise UsageError(f"scorer is {show(scorer)}; give prompt or kfold")
+    if redistribute not in get_args(Redistribute):
+        raise UsageError(f"redistribute is {show(redistribute)}; give text, ids_only or no")
     info = DatasetInfo(
         pretty_name=name,
         summary=f"{name}, divided into train, validation and test {_listed(by)}.",

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
-import re
-from collections.abc import Iterator, Mapping
+import os
+import shutil
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +22,28 @@ import pyarrow.compute as pc
 from datasets import Features
 
 from ..atomic import write_text
-from ..errors import ReleaseError, redact, show
+from ..errors import ReleaseError, show
 from ..features import SCORE_COLUMNS, SCORES, class_names, payload_columns
 from ..hashing import canonical_json, columns_hash, content_hash, digest_column, row_digests, sha256_text
-from ..release import FORMAT, MANIFEST, ReleaseFolder
+from ..release import MANIFEST, ReleaseFolder
 from ..splitting.base import SIDES, Assignment, Note
 from ..tables import SHARD_BYTES, conform, write_parquet
 from ..tasks import Task
+from ._manifest import MANIFEST_KEYS, OPTIONAL_KEYS, finished_manifest, manifest_text, plain
 from ._staging import Staging, check_target, writing
 from .base import ConfigSpec
 
-__all__ = ["ASSIGNMENT", "MANIFEST_KEYS", "PendingConfig", "ReleaseWriter", "SourceRows", "check_target"]
+__all__ = [
+    "ASSIGNMENT",
+    "MANIFEST_KEYS",
+    "OPTIONAL_KEYS",
+    "PendingConfig",
+    "ReleaseWriter",
+    "SourceRows",
+    "check_target",
+    "manifest_text",
+    "placement_counts",
+]
 
 ASSIGNMENT = pa.schema(
     [
@@ -45,28 +56,11 @@ ASSIGNMENT = pa.schema(
 )
 """Columns of assignments/<config>.parquet; `split` may be `unused`, whose position is -1."""
 
-MANIFEST_KEYS = (
-    "format",
-    "benchwright",
-    "dataset",
-    "method",
-    "choices",
-    "source",
-    "scores",
-    "configs",
-    "audit",
-    "versions",
-)
-OPTIONAL_KEYS = ("publication",)
-
 UNUSED_SPLIT = "unused"
 _UIDS_SHOWN = 20
 # Arrow works without the interpreter's lock. Each writer holds one split's rows in memory.
 _WRITERS = 2
 _SCHEMA = "huggingface"
-# Two levels at least, so that "/" and "/en" in a prompt or a licence's name are not taken for paths.
-_PRIVATE_PATH = re.compile(r"(?:^|[\s'\"=(])(?:file:/|~/|/[\w.-]+/[\w.-]|[A-Za-z]:\\|\\\\[\w.-]+\\)")
-_DATA_KEYS = {"features", "uids", "labels", "message"}
 
 
 class SourceRows:
@@ -198,7 +192,7 @@ class ReleaseWriter:
 
     def view(self, manifest: dict[str, Any]) -> ReleaseFolder:
         """The unfinished release as readers (audit, card) see a finished one."""
-        return ReleaseFolder(self.folder, _plain(manifest))
+        return ReleaseFolder(self.folder, plain(manifest))
 
     def start_config(
         self,
@@ -222,13 +216,16 @@ class ReleaseWriter:
         written = {split: index for split, index in members.items() if len(index)}
         if not written:
             raise ReleaseError(f"config {spec.name!r} places no row in any split; nothing can be published")
-        counts = {split: _counts(placed.placed_by, index) for split, index in written.items()}
-        parameters = _plain(spec.parameters)
+        counts = {
+            split: placement_counts(placed.placed_by.take(pa.array(index)))
+            for split, index in written.items()
+        }
+        parameters = plain(spec.parameters)
         facts = {
             "kind": "split",
             "summary": spec.summary,
             "default": spec.default,
-            "task": _plain(task.to_json()),
+            "task": plain(task.to_json()),
             "features": rows.features.to_dict(),
             "splitter": spec.splitter,
             "parameters": parameters,
@@ -246,7 +243,8 @@ class ReleaseWriter:
             )
             for split, index in written.items()
         }
-        return PendingConfig(facts, splits, self._pool.submit(self._write_assignment, spec.name, placed))
+        assigned = self._pool.submit(lambda: self.write_assignment(spec.name, placed.assignment()))
+        return PendingConfig(facts, splits, assigned)
 
     def write_scores(self, tables: Mapping[str, pa.Table], summary: str) -> dict[str, Any]:
         """Write config `scores`, one split per score table (columns of `features.SCORES`, source order)."""
@@ -258,14 +256,14 @@ class ReleaseWriter:
             key = columns_hash(payload)
             if key not in digests:  # Tables of one build mostly differ in their scores alone.
                 digests[key] = row_digests(payload)
-            splits[name] = self._write_split("scores", name, table, digests[key], {})
+            splits[name] = self.write_split("scores", name, table, digests[key], {})
         return _side_entry("scores", SCORES, summary, splits)
 
     def write_table(self, name: str, table: pa.Table, features: Features, summary: str) -> dict[str, Any]:
         """Write a side table as a config with the one split `train`; its entry for the manifest."""
         table = _checked(name, "train", table, features)
         digests = row_digests(table.select(payload_columns(features)), class_names(features))
-        splits = {"train": self._write_split(name, "train", table, digests, {})}
+        splits = {"train": self.write_split(name, "train", table, digests, {})}
         return _side_entry("table", features, summary, splits)
 
     def adding(self, name: str) -> AbstractContextManager[None]:
@@ -280,18 +278,9 @@ class ReleaseWriter:
     def finish(self, manifest: dict[str, Any]) -> ReleaseFolder:
         """Write the manifest and move the release to its target.
 
-        `manifest` has the keys of MANIFEST_KEYS (`format` may be left out) and may have OPTIONAL_KEYS.
-        Raises ReleaseError for a manifest without exactly one default config or with a path or token in it,
-        ValueError for missing or unknown keys.
+        `manifest` is as in `finished_manifest`, whose errors are raised.
         """
-        manifest = _plain({"format": FORMAT, **manifest})
-        if set(manifest) - set(OPTIONAL_KEYS) != set(MANIFEST_KEYS):
-            raise ValueError(f"a manifest has the keys {', '.join(MANIFEST_KEYS)}, got {', '.join(manifest)}")
-        _check_publishable(manifest)
-        for counts in ("filtered", "dropped"):
-            manifest["source"][counts] = dict(sorted(manifest["source"].get(counts, {}).items()))
-        ordered = {key: manifest[key] for key in (*MANIFEST_KEYS, *OPTIONAL_KEYS) if key in manifest}
-        self.write_text(MANIFEST, manifest_text(ordered))
+        self.write_text(MANIFEST, manifest_text(finished_manifest(manifest)))
         self._staging.publish()
         return ReleaseFolder(self.target)
 
@@ -305,11 +294,16 @@ class ReleaseWriter:
         placed_by: dict[str, int],
     ) -> dict[str, Any]:
         table = placed.take(index, features.arrow_schema)
-        return self._write_split(config, split, table, placed.digests[index], {"placed_by": placed_by})
+        return self.write_split(config, split, table, placed.digests[index], {"placed_by": placed_by})
 
-    def _write_split(
+    def write_split(
         self, config: str, split: str, table: pa.Table, digests: np.ndarray, made_from: dict[str, Any]
     ) -> dict[str, Any]:
+        """Write the files of one split; its facts for the manifest.
+
+        `table` has the columns and the schema of the config, in source order; `digests`, of shape (rows, 16),
+        are those of its payload; `made_from` is what the files depend on besides.
+        """
         hashes = {"content_hash": content_hash(digests)}
         scores = [name for name in table.column_names if name in SCORE_COLUMNS]
         if scores:
@@ -329,8 +323,8 @@ class ReleaseWriter:
             **hashes,
         }
 
-    def _write_assignment(self, config: str, placed: _PlacedRows) -> dict[str, Any]:
-        table = placed.assignment()
+    def write_assignment(self, config: str, table: pa.Table) -> dict[str, Any]:
+        """Write the assignment of one config, a table of schema ASSIGNMENT; its facts for the manifest."""
         hashes = {
             "content_hash": columns_hash(table.drop_columns(["score"])),
             "scores_hash": columns_hash(table.select(["score"])),
@@ -338,17 +332,29 @@ class ReleaseWriter:
         name = f"assignments/{config}.parquet"
         return {"file": name, "rows": table.num_rows, **self._write_file(name, table, hashes), **hashes}
 
+    def keep(self, file: Path, name: str, *, link: bool) -> None:
+        """Take over a finished file as `name`.
+
+        With `link` without a copy, where the disk allows it: files of releases are replaced, never changed
+        in place, so that the release that is replaced may share them. Raises ReleaseError if the disk
+        refuses.
+        """
+        target = self.folder / name
+        with self.adding(name):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            if link and not file.is_symlink():
+                with suppress(OSError):
+                    os.link(file, target)
+                    return
+            shutil.copyfile(file, target)
+
     def _write_file(self, name: str, table: pa.Table, source: dict[str, Any]) -> dict[str, Any]:
         def write(path: Path) -> None:
             write_parquet(table, path)
 
         made_from = sha256_text(canonical_json({**source, "pyarrow": pa.__version__}))
         return self._staging.file(name, made_from, write)
-
-
-def manifest_text(manifest: Mapping[str, Any]) -> str:
-    """A manifest as it stands in its file."""
-    return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _checked(config: str, split: str, table: pa.Table, features: Features) -> pa.Table:
@@ -418,8 +424,9 @@ def _check_classes(table: pa.Table, features: Features) -> None:
             )
 
 
-def _counts(placed_by: pa.Array, index: np.ndarray) -> dict[str, int]:
-    counts = placed_by.take(pa.array(index)).value_counts()
+def placement_counts(placed_by: pa.Array | pa.ChunkedArray) -> dict[str, int]:
+    """How many rows each way of placing placed, as the manifest has it."""
+    counts = placed_by.value_counts()
     return dict(
         sorted(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
     )
@@ -443,45 +450,3 @@ def _side_entry(kind: str, features: Features, summary: str, splits: dict[str, A
         "features": features.to_dict(),
         "splits": splits,
     }
-
-
-def _plain(value: Any) -> Any:
-    """`value` as JSON gives it back: no tuples, numpy scalars or objects. Raises TypeError or ValueError."""
-
-    def simplify(item: Any) -> Any:
-        if dataclasses.is_dataclass(item) and not isinstance(item, type):
-            return dataclasses.asdict(item)
-        if isinstance(item, np.generic | np.ndarray):
-            return item.tolist()
-        if isinstance(item, Mapping):
-            return dict(item)
-        raise TypeError(f"a manifest cannot hold {type(item).__name__} {show(item)}")
-
-    return json.loads(json.dumps(value, default=simplify, allow_nan=False))
-
-
-def _check_publishable(manifest: dict[str, Any]) -> None:
-    defaults = [name for name, entry in manifest["configs"].items() if entry["default"]]
-    if len(defaults) != 1:
-        raise ReleaseError(f"exactly one config must be the default, got {', '.join(defaults) or 'none'}")
-    for where, text in _texts(manifest, "manifest"):
-        if redact(text) != text:
-            raise ReleaseError(
-                f"{where} holds what looks like an access token; remove it from the build's options"
-            )
-        if _PRIVATE_PATH.search(text):
-            raise ReleaseError(f"{where} holds a path of this machine: {show(text)}; give a name instead")
-
-
-def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
-    """Every text of the manifest with its place, except what stands in the rows themselves."""
-    if isinstance(value, str):
-        yield where, value
-    elif isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from _texts(item, f"{where}[{number}]")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield f"a key of {where}", key
-            if key not in _DATA_KEYS:
-                yield from _texts(item, f"{where}.{key}")

@@ -18,7 +18,7 @@ from ..splitting.base import DEFAULT_SEED, TRAIN, UNUSED, Assignment, Scores, Sp
 from ..splitting.scores import ScoreTable, ScoringOptions
 from ..splitting.scores.check import check_cut, compare_scores
 from .base import Builder, BuildOptions, ScoreSpec, SourceData
-from .rebuild import builder_of, options_of
+from .recorded import builder_of, options_of
 from .scoring import make_table, model_and_revision
 from .sources.origin import open_source
 

@@ -4,17 +4,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from ..cache import cache_folder
 from ..errors import ReleaseError, UsageError
 from ..progress import Stage, no_progress
 from ..registry import closest
 from ..release import ReleaseFolder
 from ..splitting.scores import ScoreTable, ScoringOptions, score_with_folds, score_with_prompt
+from ._errata import whole_table
 from .base import Builder, BuildOptions, ScoreSpec
+
+
+@dataclass(frozen=True)
+class TableMaker:
+    """Which models score rows, and how; the options of `build` of the same names."""
+
+    lm: Sequence[str] = ("embedded",)
+    k: Sequence[int] = (3,)
+    recipe: Mapping[str, Any] | None = None
+    keep_models: bool = False
+    device: str = "auto"
+    start_token: str | int | None = None
+    cache: str | Path | None = None
+    progress: Stage = no_progress
+
+    def plan(self) -> dict[str, ScoreSpec]:
+        """Every score table that can be made, by name; see `plan_tables`."""
+        return plan_tables(self.lm, self.k)
+
+    def make(self, builder: Builder, rows: pa.Table, spec: ScoreSpec, options: BuildOptions) -> ScoreTable:
+        """One table; see `make_table`."""
+        return make_table(
+            builder,
+            rows,
+            spec,
+            options,
+            ScoringOptions(device=self.device, start_token=self.start_token),
+            cache_folder(self.cache),
+            recipe=self.recipe,
+            keep_models=self.keep_models,
+            progress=self.progress,
+        )
 
 
 def model_slug(model: str) -> str:
@@ -113,14 +148,17 @@ def make_table(
 
 
 def load_tables(release: ReleaseFolder) -> tuple[dict[str, ScoreTable], dict[str, ScoreSpec]]:
-    """The published score tables of a release, with what each was made by."""
+    """The published score tables of a release, with what each was made by.
+
+    Rows that were withdrawn after they were scored are in them, too.
+    """
     if "scores" not in release.configs:
         raise ReleaseError(
             f"{release.path} has no score tables; leave out --scores, or name a release that has them"
         )
     tables, specs = {}, {}
     for name, entry in release.manifest["scores"].items():
-        tables[name] = ScoreTable.from_release(release, name)
+        tables[name] = whole_table(ScoreTable.from_release(release, name), entry)
         specs[name] = ScoreSpec(name, entry["scorer"], {})
     return tables, specs
 

@@ -19,6 +19,8 @@ from . import markdown, numbers
 from .breakdowns import class_tables, error_tables, projection_table, remarks_table
 from .citations import citations
 from .figures import Figure, Picture, draw_figures, plan_figures
+from .harness.exports import FOLDER as HARNESS
+from .history import changelog, errata, version_line, withdrawn_rows
 from .licences import licence_paragraphs
 from .limitations import limitations
 from .markdown import Markdown
@@ -28,16 +30,12 @@ from .properties import PropertySection, property_notes, property_sections
 from .property_data import Properties, read_properties
 from .provenance import audit_summary, findings, score_reports, source_report
 from .results import metric_words, read_index, run_tables, scorer_effect
-from .user_sections import read_user_sections, user_section
-from .yaml_header import card_metadata, to_yaml
+from .seal import seal
+from .user_sections import HINTS, read_user_sections, user_section
+from .yaml_header import card_metadata, foreign_configs, to_yaml
 
 README = "README.md"
-ABOUT, NOTES = "about", "notes"
-
-_HINTS = {
-    ABOUT: "Write about the dataset here; this section is kept when the card is made again.",
-    NOTES: "Write notes, known issues and acknowledgements here; this section is kept, too.",
-}
+HARNESS_PAGE = f"{HARNESS}/{README}"
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,10 @@ def render_card(
 ) -> str:
     """The text of README.md.
 
-    Readers are shown how to load the folder `name` (None: the folder's own name) or, if it is given, the
-    Hub dataset `repo`. Hand-written sections are taken from `previous` (None: the README.md that stands in
-    the folder). `figures` are those to show (None: those of the release whose files stand in the folder).
+    Readers are shown how to load the Hub dataset `repo` (None: the one that the release was published as)
+    or, without one, the folder `name` (None: the folder's own name). Hand-written sections are taken from
+    `previous` (None: the README.md that stands in the folder). `figures` are those to show (None: those of
+    the release whose files stand in the folder). The last line seals text and manifest; see `seal`.
 
     The same release gives the same text. Raises ReleaseError for a release that readers could not load, or
     for hand-written sections whose markers do not match.
@@ -101,16 +100,27 @@ def write_card(
 
 @dataclass(frozen=True)
 class _Place:
-    """Where readers find the release: a folder's name and, once it is published, a Hub id."""
+    """Where readers find the release: a folder's name and, once it is published, a Hub id and a version."""
 
     folder: str
     repo: str | None
+    version: str | None
 
     @classmethod
     def of(cls, release: ReleaseFolder, name: str | None, repo: str | None) -> _Place:
         own = release.path.resolve().name
         # A release that is still being made stands in a hidden folder, whose name readers never see.
-        return cls(name or (f"{release.dataset['builder']}-splits" if own.startswith(".") else own), repo)
+        folder = name or (f"{release.dataset['builder']}-splits" if own.startswith(".") else own)
+        published = release.publication
+        repo = repo or published.repo
+        return cls(folder, repo, published.version if repo and repo == published.repo else None)
+
+    @property
+    def argument(self) -> str:
+        """How commands take it."""
+        if self.repo is None:
+            return shlex.quote(self.folder)
+        return shlex.quote(f"{self.repo}@{self.version}" if self.version else self.repo)
 
 
 @dataclass(frozen=True)
@@ -161,14 +171,14 @@ def _render(
         **_overview(release, place),
         **_evidence(release, shown, {figure.file for figure in figures}),
         **_results(release),
+        **_history(release),
         "user": user,
     }
-    return _environment().get_template("README.md.jinja").render(context)
+    return seal(_environment().get_template("README.md.jinja").render(context), release.manifest)
 
 
 def _overview(release: ReleaseFolder, place: _Place) -> dict[str, Any]:
     """What the release is, how to load it and where it came from."""
-    folder = shlex.quote(place.folder)
     return {
         "header": Markdown(to_yaml(card_metadata(release))),
         "dataset": release.dataset,
@@ -181,8 +191,9 @@ def _overview(release: ReleaseFolder, place: _Place) -> dict[str, Any]:
         "source": source_report(release),
         "score_tables": score_reports(release),
         "made_with": _made_with(release),
-        "rebuild_commands": _rebuild_commands(release, folder),
-        "eval_commands": markdown.fence(f"benchwright eval {folder}\nbenchwright card {folder}", "bash"),
+        "rebuild_commands": _rebuild_commands(release, place),
+        "eval_command": markdown.fence(f"benchwright eval {place.argument}", "bash"),
+        "harness_page": HARNESS_PAGE if (release.path / HARNESS_PAGE).is_file() else None,
         "licence": licence_paragraphs(release.dataset),
         "citations": citations(release),
         "limitations": limitations(release),
@@ -225,10 +236,22 @@ def _results(release: ReleaseFolder) -> dict[str, Any]:
     }
 
 
+def _history(release: ReleaseFolder) -> dict[str, Any]:
+    """What became of it on the Hub."""
+    published = release.publication
+    return {
+        "version_line": version_line(published),
+        "changelog": changelog(published),
+        "errata": errata(published),
+        "foreign_configs": foreign_configs(release),
+    }
+
+
 def _introduction(release: ReleaseFolder) -> Markdown:
     """Why the splits exist, as far as the configs give reason to say it."""
     splitters = {entry["splitter"] for entry in release.placed_configs.values()}
-    rows = numbers.count(release.manifest["source"]["rows"])
+    withdrawn = max(map(withdrawn_rows, release.placed_configs.values()), default=0)
+    rows = numbers.count(release.manifest["source"]["rows"] - withdrawn)
     number = len(release.placed_configs)
     how_often = f"in {number} ways" if number > 1 else "in one way"
     first = f"{rows} rows are divided into train, validation and test {how_often}."
@@ -244,17 +267,26 @@ def _introduction(release: ReleaseFolder) -> Markdown:
 
 def _load_snippet(release: ReleaseFolder, place: _Place) -> Markdown:
     config = default_config(release)
-    name = place.repo or f"./{place.folder}"
+    arguments = [json.dumps(place.repo or f"./{place.folder}", ensure_ascii=False), json.dumps(config)]
+    if place.version is not None:
+        arguments.append(f"revision={json.dumps(place.version, ensure_ascii=False)}")
     lines = [
         "from datasets import load_dataset",
         "",
-        f"data = load_dataset({json.dumps(name, ensure_ascii=False)}, {json.dumps(config)})",
+        f"data = load_dataset({', '.join(arguments)})",
         f"data[{json.dumps(release.splits(config)[-1])}][0]",
     ]
     return markdown.fence("\n".join(lines), "python")
 
 
 def _load_note(release: ReleaseFolder, place: _Place) -> Markdown:
+    if place.version is not None:
+        return markdown.compose(
+            "The rows of version {version} never change; without `revision` you get the newest version, "
+            "whose rows may be others. Any config of the table below can stand in place of {config:code}.",
+            version=place.version,
+            config=default_config(release),
+        )
     if place.repo is not None:
         return Markdown(
             'Any config of the table below will do; `revision="TAG"` gives rows that never change.'
@@ -273,13 +305,13 @@ def _made_with(release: ReleaseFolder) -> Markdown:
     return markdown.join(f"{name} {version}" for name, version in versions.items())
 
 
-def _rebuild_commands(release: ReleaseFolder, folder: str) -> Markdown:
+def _rebuild_commands(release: ReleaseFolder, place: _Place) -> Markdown:
     origin = release.manifest["source"]
     source = {"sample": "sample", "hub": shlex.quote(f"hub:{origin['location']}@{origin['revision']}")}
     lines = [
         f"pip install benchwright=={release.manifest['benchwright']}",
-        f"benchwright verify {folder}",
-        f"benchwright rebuild {folder} --source {source.get(origin['kind'], 'PATH_OF_THE_CORPUS')}",
+        f"benchwright verify {place.argument}",
+        f"benchwright rebuild {place.argument} --source {source.get(origin['kind'], 'PATH_OF_THE_CORPUS')}",
     ]
     return markdown.fence("\n".join(lines), "bash")
 
@@ -295,7 +327,7 @@ def _medians(figure: Figure) -> dict[str, Any]:
 
 def _user_sections(previous: str, where: str) -> dict[str, Any]:
     kept = read_user_sections(previous, where)
-    texts = {name: kept.pop(name, f"<!-- {hint} -->") for name, hint in _HINTS.items()}
+    texts = {name: kept.pop(name, hint) for name, hint in HINTS.items()}
     sections = {name: Markdown(user_section(name, text)) for name, text in texts.items()}
     return {**sections, "others": [Markdown(user_section(name, text)) for name, text in kept.items()]}
 
@@ -322,6 +354,7 @@ def _environment() -> Environment:
         codes=markdown.codes,
         commas=markdown.join,
         picture=lambda figure: markdown.image(figure.alternative, figure.file),
+        page=lambda path: markdown.compose("[{path:code}]({address})", path=path, address=Markdown(path)),
         bibtex=lambda text: markdown.fence(text, "bibtex"),
         count=_number(numbers.count),
         percent=_number(numbers.percent),

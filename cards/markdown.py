@@ -28,6 +28,7 @@ _MARKS = re.compile(r"([`*\[\]~$])|(?<![A-Za-z0-9])(_)|(_)(?![A-Za-z0-9])")
 _BLOCK_START = re.compile(r"^(?:([-+](?=\s|$)|-(?=-)|[=#])|(\d+)([.)])(?=\s|$))")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "\\": "&#92;"}
 _CODE_ENTITIES = {**_ENTITIES, **{mark: f"&#{ord(mark)};" for mark in "`*_[]~$!#{}\"':/@"}}
+_CODE_SPAN = re.compile("`([^`]+)`")
 _COMMENT_LINE = re.compile(r"^(?=[ \t]*<!--)", re.MULTILINE)
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`|\\]+")
 
@@ -52,8 +53,14 @@ def prose(text: object) -> Markdown:
     """Plain text as running Markdown text or a table cell; `Markdown` is returned as it is."""
     if isinstance(text, Markdown):
         return text
-    escaped = _MARKS.sub(lambda mark: f"\\{mark.group()}", _replace(one_line(text), _ENTITIES))
-    return Markdown(_BLOCK_START.sub(_escape_start, escaped))
+    return Markdown(_BLOCK_START.sub(_escape_start, _escaped(one_line(text))))
+
+
+def sentence(text: object) -> Markdown:
+    """Like `prose`, but what stands between two backticks is shown as inline code."""
+    pieces = _CODE_SPAN.split(one_line(text))
+    shown = "".join(code(piece) if place % 2 else _escaped(piece) for place, piece in enumerate(pieces))
+    return Markdown(_BLOCK_START.sub(_escape_start, shown))
 
 
 def code(text: object) -> Markdown:
@@ -142,6 +149,10 @@ def _shortened(value: Any) -> Any:
         kept = [_shortened(item) for item in value[:LIST_LIMIT]]
         return [*kept, f"… {len(value) - LIST_LIMIT} more"] if len(value) > LIST_LIMIT else kept
     return value
+
+
+def _escaped(line: str) -> str:
+    return _MARKS.sub(lambda mark: f"\\{mark.group()}", _replace(line, _ENTITIES))
 
 
 def _replace(text: str, entities: dict[str, str]) -> str:

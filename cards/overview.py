@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow.parquet as pq
 from datasets import ClassLabel, Features
@@ -13,6 +13,7 @@ from datasets import ClassLabel, Features
 from ..features import class_names
 from ..release import SPLITS, ReleaseFolder
 from .markdown import Markdown, code, record
+from .yaml_header import unnamed_config
 
 # What the shared columns mean (the columns of the task are explained by the task itself).
 _MEANINGS = {
@@ -57,6 +58,7 @@ class ConfigLine:
     default: bool
     sizes: tuple[int | None, ...]
     scores: str | None
+    former_name_of: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,10 @@ class SideTable:
     name: str
     summary: str
     splits: tuple[tuple[str, int], ...]
+    former_name_of: str | None = None
+
+
+_Line = TypeVar("_Line", ConfigLine, SideTable)
 
 
 @dataclass(frozen=True)
@@ -96,32 +102,37 @@ class Example:
 
 
 def config_lines(release: ReleaseFolder) -> list[ConfigLine]:
-    """The placed configs, in the builder's order."""
-    return [
-        ConfigLine(
+    """The placed configs in the builder's order, each followed by its former names."""
+    lines = []
+    for name, entry in release.placed_configs.items():
+        line = ConfigLine(
             name=name,
             summary=entry["summary"],
-            default=bool(entry.get("default")),
+            default=False,
             sizes=tuple(
                 entry["splits"][split]["rows"] if split in entry["splits"] else None for split in SPLITS
             ),
             scores=entry.get("scores"),
         )
-        for name, entry in release.placed_configs.items()
-    ]
+        lines += [line, *_former(release, line)]
+    return [replace(line, default=line.name == unnamed_config(release)) for line in lines]
+
+
+def _former(release: ReleaseFolder, line: _Line) -> Iterator[_Line]:
+    for old, name in release.publication.aliases.items():
+        if name == line.name:
+            yield replace(line, name=old, former_name_of=name)
 
 
 def side_tables(release: ReleaseFolder) -> list[SideTable]:
-    """The configs beside the splits."""
-    return [
-        SideTable(
-            name,
-            _side_summary(entry),
-            tuple((split, facts["rows"]) for split, facts in entry["splits"].items()),
-        )
-        for name, entry in release.configs.items()
-        if entry["kind"] != "split"
-    ]
+    """The configs beside the splits, each followed by its former names."""
+    tables = []
+    for name, entry in release.configs.items():
+        if entry["kind"] != "split":
+            rows = tuple((split, facts["rows"]) for split, facts in entry["splits"].items())
+            table = SideTable(name, _side_summary(entry), rows)
+            tables += [table, *_former(release, table)]
+    return tables
 
 
 def _side_summary(entry: Mapping[str, Any]) -> str:
@@ -133,7 +144,7 @@ def _side_summary(entry: Mapping[str, Any]) -> str:
 
 
 def default_config(release: ReleaseFolder) -> str:
-    """The config that `load_dataset` reads when none is named."""
+    """The release's own default: what `load_dataset` reads when no config is named, unless others' is."""
     return next(name for name, entry in release.configs.items() if entry.get("default"))
 
 

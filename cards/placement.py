@@ -15,6 +15,7 @@ from ..registry import Registry
 from ..release import ReleaseFolder
 from ..text.programs import Structure, TemplateRule, structures, template_rules
 from .figures import EVALUATION
+from .history import withdrawn_rows
 from .markdown import Markdown, codes, compose, join, prose
 from .numbers import count, plural
 from .provenance import SHOWN_UIDS, prompt_of, scorer_sentence
@@ -248,8 +249,13 @@ def _sentences(entry: Mapping[str, Any]) -> Iterator[Markdown]:
 def _remarks(entry: Mapping[str, Any]) -> Iterator[Markdown]:
     """Rows in no split, what the splitter noted, splits that are missing; each is said once."""
     notes, missing = entry.get("notes") or (), entry.get("left_out") or ()
-    if entry.get("unused") and not any(note.get("code") in _REASONS_FOR_NO_SPLIT for note in notes):
-        yield compose("{rows} in no split.", rows=plural(entry["unused"], "row is", "rows are"))
+    withdrawn = withdrawn_rows(entry)
+    if withdrawn:
+        rows = plural(withdrawn, "row was", "rows were")
+        yield compose("{rows} withdrawn after the rows had been divided, see Errata.", rows=rows)
+    unused = (entry.get("unused") or 0) - withdrawn
+    if unused > 0 and not any(note.get("code") in _REASONS_FOR_NO_SPLIT for note in notes):
+        yield compose("{rows} in no split.", rows=plural(unused, "row is", "rows are"))
     for note in notes:
         if note.get("code") != "empty_split" or not missing:
             yield _note(note)

@@ -26,6 +26,10 @@ from .provenance import flatten
 _MOST_LINES = 16
 _MOST_CLASSES = 8
 _NAME_LENGTH = 60
+# A picture named after a split is a row of it to readers that are not told which files to read.
+_SPLIT_WORD = re.compile(
+    r"(?<![A-Za-z])(train|training|validation|valid|dev|val|test|testing|eval|evaluation)(?![A-Za-z])"
+)
 _DEPTHS = {"max_depth": "maximum depth", "mean_depth": "mean depth", "yngve": "Yngve score"}
 
 
@@ -439,6 +443,7 @@ def _files(kind: str, columns: Iterable[str]) -> dict[str, str]:
     files: dict[str, str] = {}
     for column in columns:
         name = re.sub(r"\W+", "_", column, flags=re.ASCII)[:_NAME_LENGTH]
+        name = _SPLIT_WORD.sub(r"\1column", name)
         file = f"figures/{kind}_of_{name}.png"
         files[column] = file if file not in files.values() else f"figures/{kind}_of_{name}_{len(files)}.png"
     return files

@@ -15,6 +15,7 @@ from ..release import ReleaseFolder
 from .licences import licence_fields
 
 TAG = "benchwright"
+_BY_NAME = "default"
 
 # The Hub's names for numbers of rows (dataset card metadata), each with its upper limit.
 SIZE_CATEGORIES = (
@@ -81,7 +82,7 @@ def plain(value: Any) -> Any:
     raise TypeError(f"no YAML form for {type(value).__name__} {value!r}")
 
 
-def to_yaml(metadata: Mapping[str, Any]) -> str:
+def to_yaml(metadata: Mapping[str, Any] | list[Any]) -> str:
     """Metadata as YAML, keys in their order, one line per scalar."""
     return yaml.dump(
         plain(metadata), Dumper=_HeaderDumper, sort_keys=False, allow_unicode=True, width=float("inf")
@@ -108,8 +109,9 @@ def rows_fingerprint(config: Mapping[str, Any]) -> str:
 def card_metadata(release: ReleaseFolder) -> dict[str, Any]:
     """The whole header as plain data.
 
-    Raises ReleaseError where readers would fail or silently read something else: no or several default
-    configs, a config without rows.
+    Former names of configs stand beside the present ones, with the same files; entries of configs that
+    benchwright did not make stand last. Raises ReleaseError where readers would fail or silently read
+    something else: no or several default configs, a config without rows, a former name that cannot be kept.
     """
     _check_readable(release)
     dataset = _redacted(release.dataset)
@@ -128,8 +130,8 @@ def card_metadata(release: ReleaseFolder) -> dict[str, Any]:
         "source_datasets": list(dataset.get("source_datasets") or []),
         "task_categories": list(dataset.get("task_categories") or []),
         "task_ids": list(dataset.get("task_ids") or []),
-        "configs": [_config_entry(name, entry) for name, entry in release.configs.items()],
-        "dataset_info": dataset_info(release),
+        "configs": [*_config_entries(release), *_foreign(release, "configs")],
+        "dataset_info": [*dataset_info(release), *_foreign(release, "dataset_info")],
     }
     return plain({key: value for key, value in metadata.items() if value not in ([], "", None)})
 
@@ -144,7 +146,10 @@ def _redacted(value: Any) -> Any:
 
 
 def dataset_info(release: ReleaseFolder) -> list[dict[str, Any]]:
-    """Features, splits and sizes of every config, in the form that `datasets` itself writes."""
+    """Features, splits and sizes of every config, in the form that `datasets` itself writes.
+
+    Former names of configs follow, each with what its present config has.
+    """
     from datasets import DatasetInfo, SplitDict, SplitInfo
     from datasets.info import DatasetInfosDict
     from huggingface_hub import DatasetCardData
@@ -163,20 +168,63 @@ def dataset_info(release: ReleaseFolder) -> list[dict[str, Any]]:
         holder = DatasetCardData()
         DatasetInfosDict({name: info}).to_dataset_card_data(holder)
         infos.append({"config_name": name, **holder["dataset_info"]})
-    return infos
+    by_name = {info["config_name"]: info for info in infos}
+    return [
+        *infos,
+        *({**by_name[name], "config_name": old} for old, name in release.publication.aliases.items()),
+    ]
 
 
-def _config_entry(name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+def unnamed_config(release: ReleaseFolder) -> str:
+    """The config that `load_dataset` reads when none is named.
+
+    To `datasets` a config of the name `default` is the default without saying so, and two defaults are an
+    error: an earlier config of others, or a former name, keeps the place.
+    """
+    if _BY_NAME in (*release.publication.aliases, *foreign_configs(release)):
+        return _BY_NAME
+    return next(name for name, entry in release.configs.items() if entry.get("default"))
+
+
+def foreign_configs(release: ReleaseFolder) -> list[str]:
+    """Names of configs in the Hub repository that benchwright did not make."""
+    return [str(entry["config_name"]) for entry in _foreign(release, "configs")]
+
+
+def _foreign(release: ReleaseFolder, key: str) -> list[dict[str, Any]]:
+    """Entries of configs that others made, as they stood; none is the default, for ours has one."""
+    ours = {*release.configs, *release.publication.aliases}
+    return [
+        {field: value for field, value in entry.items() if field != "default"}
+        for entry in release.publication.foreign.get(key, ())
+        if str(entry.get("config_name") or "") not in {"", *ours}
+    ]
+
+
+def _config_entries(release: ReleaseFolder) -> list[dict[str, Any]]:
+    unnamed = unnamed_config(release)
+    entries = {
+        name: _config_entry(name, entry, default=name == unnamed) for name, entry in release.configs.items()
+    }
+    former = []
+    for old, name in release.publication.aliases.items():
+        entry = {field: value for field, value in entries[name].items() if field != "default"}
+        described = f"former name of {name}; {entry['description']}"
+        former.append({**entry, "config_name": old, "description": described})
+    return [*entries.values(), *former]
+
+
+def _config_entry(name: str, entry: Mapping[str, Any], default: bool) -> dict[str, Any]:
     data_files = [
         {"split": split, "path": facts["files"][0] if len(facts["files"]) == 1 else list(facts["files"])}
         for split, facts in entry["splits"].items()
     ]
-    default = {"default": True} if entry.get("default") else {}
+    flag = {"default": True} if default else {}
     return {
         "config_name": name,
         "description": f"rows {rows_fingerprint(entry)}",
         "data_files": data_files,
-        **default,
+        **flag,
     }
 
 
@@ -191,6 +239,11 @@ def _check_readable(release: ReleaseFolder) -> None:
         raise ReleaseError(
             f"{release.path}: exactly one config must be the default, got {found}; build it again"
         )
+    if _BY_NAME in release.configs and defaults != [_BY_NAME]:
+        raise ReleaseError(
+            f"{release.path}: a config is named {_BY_NAME!r}, but the default is {defaults[0]!r}: readers "
+            "would find two defaults; rename it"
+        )
     for name, entry in release.configs.items():
         empty = [split for split, facts in entry["splits"].items() if not facts["rows"]] or (
             [] if entry["splits"] else ["every split"]
@@ -199,6 +252,12 @@ def _check_readable(release: ReleaseFolder) -> None:
             raise ReleaseError(
                 f"{release.path}: config {name!r} has no rows in {', '.join(empty)}: readers could "
                 "not load it; leave the split out of the release, with its reason"
+            )
+    for old, name in release.publication.aliases.items():
+        if old in release.configs or name not in release.configs:
+            problem = "is a config" if old in release.configs else f"stands for {name!r}, which is no config"
+            raise ReleaseError(
+                f"{release.path}: the former name {old!r} {problem}; take it out of publication.aliases"
             )
 
 

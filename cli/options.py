@@ -26,6 +26,14 @@ class BadRows(StrEnum):
     drop = "drop"
 
 
+class Redistribute(StrEnum):
+    """What of a corpus may be passed on: its text, only ids and placements, or nothing."""
+
+    text = "text"
+    ids_only = "ids_only"
+    no = "no"
+
+
 class Scorer(StrEnum):
     """A prompted language model, or one fine-tuned on the other folds."""
 

@@ -11,10 +11,16 @@ import typer
 
 if TYPE_CHECKING:
     from ..builders.audit import AuditReport, Finding
+    from ..builders.diff import ReleaseDiff
+    from ..builders.hub.outdated import OutdatedReport
+    from ..builders.hydrate import Hydration
     from ..builders.rescore import RescoredTable
     from ..builders.verify import Difference
     from ..eval import Result
     from ..release import ReleaseFolder
+
+
+_UIDS_SHOWN = 20
 
 
 def print_json(value: Any) -> None:
@@ -78,6 +84,40 @@ def print_differences(differences: Sequence[Difference], fine: str, as_json: boo
     for difference in [] if as_json else differences:
         typer.echo(str(difference))
     return 1 if differences else 0
+
+
+def print_diff(found: ReleaseDiff, as_json: bool) -> int:
+    """Exit code 1 if anything differs."""
+    # uids and names may be anyone's: as JSON they are kept whole, but in ASCII, which no terminal obeys.
+    typer.echo(json.dumps(found.to_json(), indent=2, allow_nan=False) if as_json else str(found))
+    return 1 if found else 0
+
+
+def print_hydration(answer: Hydration, as_json: bool) -> int:
+    """Exit code 1 if rows stand in the way, which are named."""
+    path = None if answer.release is None else str(answer.release.path)
+    if as_json:
+        print_json({**vars(answer), "release": path})
+    elif path is not None:
+        typer.echo(f"written: {path}; each of {answer.rows} rows is the published one")
+    for what in () if as_json else ("missing", "different"):
+        uids = getattr(answer, what)
+        if uids:
+            typer.echo(f"{len(uids)} of {answer.rows} rows are {what} in the source:")
+        for uid in uids[:_UIDS_SHOWN]:
+            typer.echo(f"  {uid}")
+    for name in () if as_json else answer.tables:
+        typer.echo(f"table {name} is different in the source")
+    return 0 if path is not None else 1
+
+
+def print_outdated(report: OutdatedReport, as_json: bool) -> int:
+    """Exit code 1 if a source or model has moved on."""
+    if as_json:
+        print_json({"outdated": report.outdated, "origins": [asdict(origin) for origin in report.origins]})
+    for origin in () if as_json else report.origins:
+        typer.echo(str(origin))
+    return 1 if report.outdated else 0
 
 
 SCORE_TOLERANCE = 1e-3

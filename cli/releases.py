@@ -24,7 +24,9 @@ from .options import (
     OnBadRow,
     Overwrite,
     Recipe,
+    Redistribute,
     Release,
+    ReleasePlace,
     Scorer,
     StartToken,
     Structure,
@@ -46,6 +48,13 @@ def build(
         typer.Option(help="A folder in the published format, `sample`, or `hub:ORG/NAME@REVISION`."),
     ],
     out: Annotated[Path, typer.Option(help="The release folder to make.")],
+    into: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR|HUB_ID[@REVISION]",
+            help="Add --configs to this release; other files stay as they are.",
+        ),
+    ] = None,
     configs: Annotated[
         str | None, typer.Option(help="Comma-separated configs; reverse splits by name (`ll_split_reverse`).")
     ] = None,
@@ -75,8 +84,10 @@ def build(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of folds, roundings and divisions.")] = 42,
     scores: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Take the score tables from this release; no model is run."),
+        str | None,
+        typer.Option(
+            metavar="DIR|HUB_ID[@REVISION]", help="Take the score tables from this release; no model is run."
+        ),
     ] = None,
     recipe: Recipe = None,
     keep_models: Annotated[bool, typer.Option(help="Keep the fine-tuned fold models in the cache.")] = False,
@@ -99,6 +110,7 @@ def build(
         builder,
         source=source,
         out=out,
+        into=into,
         configs=names(configs),
         lm=lm,
         k=k,
@@ -159,6 +171,9 @@ def split(
     validation: HeldOut = 0.1,
     test: HeldOut = 0.1,
     licence: Annotated[str, typer.Option(help="Hub licence id of the data.")] = "unknown",
+    redistribute: Annotated[
+        Redistribute, typer.Option(help="What of the rows may be published.")
+    ] = Redistribute.text,
     scorer: Annotated[Scorer, typer.Option(help=Scorer.__doc__)] = Scorer.prompt,
     lm: Models = ["embedded"],  # noqa: B006
     k: Folds = [3],  # noqa: B006
@@ -194,6 +209,7 @@ def split(
         validation=validation,
         test=test,
         licence=licence,
+        redistribute=redistribute.value,
         scorer=scorer.value,
         lm=lm,
         k=k,
@@ -212,7 +228,7 @@ def split(
 
 @app.command()
 def rebuild(
-    release: Release,
+    release: ReleasePlace,
     source: Annotated[str, typer.Option(help="Where the sources are; as for `build`.")],
     out: Annotated[
         Path | None, typer.Option(help="Keep the rebuilt release here; else it is only compared.")
@@ -249,17 +265,36 @@ def rescore(
 
 
 @app.command()
-def verify(release: Release, as_json: Json = False) -> int:
-    """Check every file of a release against its manifest; exit code 1 at a difference."""
+def verify(
+    release: ReleasePlace,
+    source: Annotated[
+        str | None,
+        typer.Option(help="Also build every config again from here (as for `build`) and compare."),
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Check every file of a release, its card and its manifest; exit code 1 at a difference."""
     from ..builders.verify import verify as function
+    from ..progress import show
     from .output import print_differences
 
-    return print_differences(function(release), "verified: every file agrees with the manifest", as_json)
+    differences = function(release, source=source, progress=show)
+    again = "" if source is None else ", and the sources give the same rows and scores"
+    return print_differences(differences, f"verified: every file agrees with the manifest{again}", as_json)
+
+
+@app.command()
+def diff(first: ReleasePlace, second: ReleasePlace, as_json: Json = False) -> int:
+    """What differs between two releases, and the version it needs; exit code 0 if nothing does, else 1."""
+    from ..builders.diff import diff as function
+    from .output import print_diff
+
+    return print_diff(function(first, second), as_json)
 
 
 @app.command()
 def audit(
-    release: Release,
+    release: ReleasePlace,
     accepted: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Findings agreed to; any other one fails the audit.")
     ] = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,15 +14,27 @@ from .options import (
     Json,
     Recipe,
     Release,
+    ReleasePlace,
     Settings,
     names,
     parse_recipe,
 )
 
+if TYPE_CHECKING:
+    from ..release import ReleaseFolder
+
+Copy = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="DIR", help="Where to copy a release of the Hub; the repository's name if not given."
+    ),
+]
+
 
 @app.command("eval")
 def evaluate(
-    release: Release,
+    release: ReleasePlace,
+    out: Copy = None,
     configs: Annotated[str | None, typer.Option("--config", help="Comma-separated configs.")] = None,
     baselines: Annotated[str | None, typer.Option("--baseline", help="Comma-separated baselines.")] = None,
     model: Annotated[
@@ -59,13 +71,15 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Run baselines on the configs, store the results and bring the card up to date."""
+    from ..builders.hub.living import evaluate as function
+    from ..builders.hub.living import local_copy
     from ..cards import write_card
-    from ..eval import evaluate as function
     from ..progress import show
     from .output import print_results
 
+    copy = local_copy(release, out, progress=show)
     results = function(
-        release,
+        copy,
         configs=names(configs),
         baselines=names(baselines),
         model=model,
@@ -81,13 +95,15 @@ def evaluate(
         force=force,
         progress=show,
     )
-    write_card(release)
+    write_card(copy)
     print_results(results, as_json)
+    _say_where(copy, release, as_json)
 
 
 @app.command()
 def analyse(
-    release: Release,
+    release: ReleasePlace,
+    out: Copy = None,
     frequencies: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Word frequencies for rare words: SUBTLEXus or another list."),
@@ -119,13 +135,15 @@ def analyse(
 ) -> None:
     """Analyse the rows of every config (words, lengths, trees, divergence) and bring the card up to date."""
     from ..builders.analyse import PROPERTIES
-    from ..builders.analyse import analyse as function
+    from ..builders.hub.living import analyse as function
+    from ..builders.hub.living import local_copy
     from ..cards import write_card
     from ..progress import show
     from .output import print_json
 
+    copy = local_copy(release, out, progress=show)
     properties = function(
-        release,
+        copy,
         frequencies=frequencies,
         words=words,
         pronunciations=pronunciations,
@@ -137,22 +155,33 @@ def analyse(
         seed=seed,
         progress=show,
     )
-    written = write_card(release)
+    written = write_card(copy)
     if as_json:
         print_json(properties)
         return
-    typer.echo(f"written: {release / PROPERTIES}")
+    typer.echo(f"written: {copy.path / PROPERTIES}")
     for note in properties.get("notes", ()):
         typer.echo(f"note: {note['message']}")
     typer.echo(written)
+    _say_where(copy, release, as_json)
 
 
 @app.command()
-def card(release: Release) -> None:
+def card(release: ReleasePlace, out: Copy = None) -> None:
     """Write the card (README.md) and its figures again."""
-    from ..cards import write_card
+    from ..builders.hub.living import card as function
+    from ..builders.hub.living import local_copy
 
-    typer.echo(write_card(release))
+    copy = local_copy(release, out)
+    typer.echo(function(copy))
+    _say_where(copy, release, False)
+
+
+def _say_where(copy: ReleaseFolder, release: str, as_json: bool) -> None:
+    """How a copy of a release on the Hub gets back there."""
+    repo = copy.publication.repo
+    if not as_json and repo and str(copy.path) != release:
+        typer.echo(f"changed: {copy.path}; publish with: benchwright publish {copy.path} --repo {repo}")
 
 
 @errors_app.command("export")

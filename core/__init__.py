@@ -1,7 +1,9 @@
 """benchwright: challenge datasets from source corpora, evaluated and ready for the Hugging Face Hub.
 
-The Python API is what the command line calls: `build`, `split`, `rebuild`, `rescore`, `verify`, `audit`,
-`evaluate`, `write_card`, `demo`. Everything is imported at first use.
+The Python API is what the command line calls. Making releases: `build`, `split`, `demo`. Checking them:
+`verify`, `rebuild`, `rescore`, `audit`, `diff`, `outdated`. What is added: `evaluate`, `write_card`. Results
+for others: `export`. Releases on the Hub: `publish`, `download`; taking back what was published: `withdraw`,
+`rename`, `yank`. Text that may not be passed on: `strip`, `hydrate`. Everything is imported at first use.
 """
 
 from __future__ import annotations
@@ -15,12 +17,22 @@ _API = {
     "audit": "benchwright.builders.audit:audit",
     "build": "benchwright.builders.build:build",
     "demo": "benchwright.builders.demo:demo",
-    "evaluate": "benchwright.eval:evaluate",
+    "diff": "benchwright.builders.diff:diff",
+    "download": "benchwright.builders.hub.living:download",
+    "evaluate": "benchwright.builders.hub.living:evaluate",
+    "export": "benchwright.builders.exports:export",
+    "hydrate": "benchwright.builders.hydrate:hydrate",
+    "outdated": "benchwright.builders.hub.outdated:outdated",
+    "publish": "benchwright.builders.hub.publish:publish",
     "rebuild": "benchwright.builders.rebuild:rebuild",
+    "rename": "benchwright.builders.errata:rename",
     "rescore": "benchwright.builders.rescore:rescore",
     "split": "benchwright.builders.build:split",
+    "strip": "benchwright.builders.hydrate:strip",
     "verify": "benchwright.builders.verify:verify",
+    "withdraw": "benchwright.builders.errata:withdraw",
     "write_card": "benchwright.cards:write_card",
+    "yank": "benchwright.builders.errata:yank",
     "ReleaseFolder": "benchwright.release:ReleaseFolder",
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-_TOKEN = re.compile(r"hf_[A-Za-z0-9]{6,}")
+_TOKEN = re.compile(r"hf_(?:(?:oauth|jwt)_[\w.-]+|[A-Za-z0-9]{6,})")
 _VALUE_LIMIT = 80
 
 
@@ -34,6 +34,9 @@ class BenchwrightError(Exception):
 
     def __str__(self) -> str:
         return redact(" ".join(super().__str__().split()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
 
 class UsageError(BenchwrightError):

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 SPLITS = ("train", "validation", "test")
 FORMAT = 1
+WITHOUT_TEXT = "without_text"
+"""Key of the entry of a config whose files have no text: its `features` and `splits` with the text."""
 _KINDS = ("split", "table", "scores")
+_DEPTH = 64
 _CONFIG_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
 _SPLIT_NAME = re.compile(r"\w+(\.\w+)*", re.ASCII)
 
@@ -98,9 +101,20 @@ class ReleaseFolder:
 
         try:
             return Features.from_dict(self.config(config)["features"])
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             where = f"{self.path / MANIFEST}: configs.{config}.features"
             raise ReleaseError(f"{where} cannot be read ({error}); build the release again") from None
+
+    @property
+    def is_stripped(self) -> bool:
+        """Whether the text of the corpus was taken out; `benchwright hydrate` puts it back."""
+        return any(WITHOUT_TEXT in entry for entry in self.configs.values())
+
+    def rows_hash(self, config: str, split: str) -> str | None:
+        """Content hash of a split's rows with their text, whether it stands here or not; None without it."""
+        entry = self.configs.get(config, {"splits": {}})
+        facts = entry.get(WITHOUT_TEXT, entry)["splits"].get(split)
+        return None if facts is None else facts["content_hash"]
 
     def files(self, config: str, split: str) -> list[Path]:
         """Parquet files of one split, in order."""
@@ -144,6 +158,7 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
 
 def _check_shape(manifest: dict[str, Any]) -> None:
     """Raise ValueError unless what readers index has its type: a downloaded manifest may be anyone's."""
+    _check_depth(manifest)
     _field(manifest, "dataset", dict, "dataset")
     Publication.of(manifest)
     for name, entry in _field(manifest, "configs", dict, "configs").items():
@@ -165,6 +180,17 @@ def _check_shape(manifest: dict[str, Any]) -> None:
             _field(entry, "task", dict, f"{where}.task")
             assignment = _field(entry, "assignment", dict, f"{where}.assignment")
             _field(assignment, "file", str, f"{where}.assignment.file")
+
+
+def _check_depth(manifest: dict[str, Any]) -> None:
+    level: list[Any] = [manifest]
+    for _ in range(_DEPTH):
+        lists = [value for value in level if isinstance(value, list)]
+        mappings = [value.values() for value in level if isinstance(value, dict)]
+        level = [item for values in (*lists, *mappings) for item in values]
+        if not level:
+            return
+    raise ValueError(f"it is nested more than {_DEPTH} deep, as no release is")
 
 
 def _check_split_shape(splits: dict[str, Any], split: str, where: str) -> None:

@@ -105,9 +105,8 @@ def tables_of(names: Sequence[str]) -> list[str]:
 def table_hash(release: ReleaseFolder, table: str) -> str | None:
     """Content hash of a side table; None if the release has none of that name."""
     splits = release.configs.get(table, {}).get("splits", {})
-    return (
-        sha256_text(canonical_json([entry["content_hash"] for entry in splits.values()])) if splits else None
-    )
+    hashes = [release.rows_hash(table, split) for split in splits]
+    return sha256_text(canonical_json(hashes)) if hashes else None
 
 
 def judge(

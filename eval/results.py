@@ -168,8 +168,7 @@ def stale_reason(result: Result, release: ReleaseFolder) -> str | None:
     if result.config not in release.placed_configs:
         return f"the release has no config {result.config!r}"
     for split, content_hash in result.splits.items():
-        entry = release.config(result.config)["splits"].get(split)
-        if entry is None or entry["content_hash"] != content_hash:
+        if release.rows_hash(result.config, split) != content_hash:
             return f"the rows of {result.config}/{split} have changed"
     if result.task_hash != task_hash(release.task(result.config)):
         return f"the task of {result.config} has changed"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+# First of all: no test may reach a public host.
+import hub_environment  # noqa: F401
 import pytest
 from hypothesis import settings
 
@@ -16,12 +18,9 @@ settings.load_profile("benchwright")
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Read at import by huggingface_hub and datasets: no test may reach a public host.
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
-os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-os.environ.setdefault("HF_UPDATE_DOWNLOAD_COUNTS", "0")
-os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+pytest_plugins = ["hub_fixtures"]
 
 # Before any test points elsewhere: where `make` keeps the embedded model.
 USER_CACHE = cache_folder()
@@ -44,6 +43,12 @@ def data_folder() -> Path:
 def oracle_folder() -> Path:
     """Expected outputs of the reference implementations (BENCHWRIGHT_ORACLES)."""
     return _external("BENCHWRIGHT_ORACLES", "oracles")
+
+
+@pytest.fixture(scope="session")
+def hub_folder() -> Path:
+    """The acceptance run of a Hub server (BENCHWRIGHT_HUB)."""
+    return _external("BENCHWRIGHT_HUB", "hub")
 
 
 @pytest.fixture(scope="session")

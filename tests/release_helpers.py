@@ -23,7 +23,7 @@ from datasets import ClassLabel, Features, List, Value
 
 from benchwright.builders.base import ConfigSpec
 from benchwright.builders.release import ReleaseWriter, SourceRows
-from benchwright.cards.yaml_header import card_metadata, to_yaml
+from benchwright.cards import card_metadata, seal, to_yaml
 from benchwright.features import SCORES, family
 from benchwright.release import ReleaseFolder
 from benchwright.splitting.base import Scores, Sizes, SplitRows, splitters
@@ -162,8 +162,9 @@ def write_release(
 
 
 def write_card(release: ReleaseFolder) -> None:
-    """The card's header, without which readers would merge all configs."""
-    (release.path / "README.md").write_text(f"---\n{to_yaml(card_metadata(release))}---\n", encoding="utf-8")
+    """The card's header, without which readers would merge all configs, and its seal."""
+    text = seal(f"---\n{to_yaml(card_metadata(release))}---\n", release.manifest)
+    (release.path / "README.md").write_text(text, encoding="utf-8")
 
 
 def fingerprint(folder: Path) -> str:

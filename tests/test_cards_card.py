@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cards_release import SIZES, add_results, default_configs, make_release, source_rows, split_config
+from cards_release import (
+    SIZES,
+    add_results,
+    default_configs,
+    make_release,
+    properties,
+    source_rows,
+    split_config,
+    write_properties,
+)
 from jinja2 import UndefinedError
 from markdown_it import MarkdownIt
 from pytest_regressions.file_regression import FileRegressionFixture
@@ -17,8 +26,44 @@ from pytest_regressions.file_regression import FileRegressionFixture
 from benchwright.cards import render_card, write_card
 from benchwright.cards.user_sections import read_user_sections, user_section
 from benchwright.errors import ReleaseError
+from benchwright.publication import ChangelogEntry, Publication, Withdrawal
 from benchwright.release import ReleaseFolder
 
+PUBLISHED = Publication(
+    repo="acme/toy-splits",
+    version="2.0.0",
+    changelog=(
+        ChangelogEntry(
+            "2.0.0",
+            "major",
+            (
+                "config `by_length` withdrawn",
+                "2 rows of `random` and `random_2` withdrawn",
+                "config `by_chance` renamed to `random`; the former name is kept",
+            ),
+            "Two people asked to be left out.",
+        ),
+        ChangelogEntry("1.1.1", "patch", ("results of `majority` added",)),
+        ChangelogEntry("1.1.0", "minor", ("config `random_2` added: 40 train, 10 validation, 10 test rows",)),
+        ChangelogEntry("1.0.0", "first", ("First version: by_chance, by_length, databases, scores.",)),
+    ),
+    aliases={"by_chance": "random", "databases": "schemas"},
+    withdrawn=(
+        Withdrawal("names of private people", ("toy:train:60", "toy:train:61"), version="2.0.0"),
+        Withdrawal("test rows stood in train, too", config="by_length", version="2.0.0"),
+    ),
+    yanked={"1.1.0": "`random_2` was drawn with the seed of `random`"},
+    foreign={
+        "configs": [
+            {
+                "config_name": "answers",
+                "data_files": [{"split": "train", "path": "answers/*.csv"}],
+                "default": True,
+            }
+        ],
+        "dataset_info": [{"config_name": "answers", "features": [{"name": "answer", "dtype": "string"}]}],
+    },
+)
 READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 HEADER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
@@ -40,6 +85,8 @@ def section(text: str, title: str) -> str:
 def check_golden(text: str, golden: FileRegressionFixture) -> None:
     # Sizes of parquet files belong to the version of the writer.
     text = re.sub(r"download_size: \d+", "download_size: BYTES", text)
+    text, seals = re.subn("(text|manifest)=sha256:[0-9a-f]{64}", r"\1=sha256:HASH", text)
+    assert seals == 2
     golden.check(text, encoding="utf-8", extension=".md")
 
 
@@ -52,6 +99,14 @@ def test_golden_of_the_smallest_release(tmp_path: Path, file_regression: FileReg
     configs = {"random": split_config("random", default=True)}
     release = make_release(tmp_path / "tiny", configs=configs, sides=False)
     check_golden(render_card(release), file_regression)
+
+
+def test_golden_of_a_published_release(tmp_path: Path, file_regression: FileRegressionFixture) -> None:
+    """All that can become of a release on the Hub, and everything else as small as possible."""
+    configs = {"random": split_config("random", default=True), "random_2": split_config("random_2")}
+    release = make_release(tmp_path / "tiny", configs=configs)
+    manifest = PUBLISHED.put_into(release.manifest)
+    check_golden(render_card(ReleaseFolder(release.path, manifest)), file_regression)
 
 
 def test_the_same_release_gives_the_same_card(release: ReleaseFolder) -> None:
@@ -242,6 +297,14 @@ def test_the_paper_is_cited_once_and_linked(release: ReleaseFolder, tmp_path: Pa
     assert text.count("Benchmarking Long-tail Generalization with Likelihood Splits") == 1
     cited = {"citation": "@misc{both, url = {https://arxiv.org/abs/2210.06799}}"}
     assert "godbole" not in render_card(make_release(tmp_path / "other", dataset=cited))
+
+
+def test_a_hundred_configs_make_a_card_of_a_sane_size(tmp_path: Path) -> None:
+    configs = {f"config_{n}": split_config(f"config_{n}", default=n == 3) for n in range(100)}
+    release = make_release(tmp_path / "many", configs=configs)
+    add_results(release)
+    write_properties(release, properties(release))
+    assert len(render_card(release).encode()) < 1_000_000
 
 
 def test_figures_are_shown_where_they_stand(release: ReleaseFolder) -> None:

@@ -178,3 +178,26 @@ def test_tokens_are_removed() -> None:
 )
 def test_numbers(written: str, expected: str) -> None:
     assert written == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("config `a_b` is gone", "config `a_b` is gone"),
+        ("`x|y` and `*`", "<code>x&#124;y</code> and `*`"),
+        ("a lone ` stays", r"a lone \` stays"),
+        ("`` and <b>", r"\`\` and &lt;b&gt;"),
+        ("1. `a`\n2. *b*", r"1\. `a` 2. \*b\*"),
+    ],
+)
+def test_sentences_show_what_stands_between_backticks_as_code(text: str, shown: str) -> None:
+    assert markdown.sentence(text) == shown
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="`a_*[]()<>|\\!#-1. \n&", max_size=40))
+def test_a_sentence_is_one_paragraph_with_nothing_but_text_and_code(text: str) -> None:
+    tokens = READER.parse(f"x {markdown.sentence(text)}")
+    assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+    kinds = {child.type for token in tokens for child in token.children or []}
+    assert kinds <= {"text", "code_inline", "html_inline", "text_special"}

@@ -6,12 +6,13 @@ import json
 import re
 import warnings
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import matplotlib
 import pytest
 from cards_release import add_results, make_release, properties, split_config, write_properties
+from datasets.data_files import DEFAULT_PATTERNS_SPLIT_IN_FILENAME
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -336,6 +337,28 @@ def test_pictures_come_and_go_with_the_analyses(release: ReleaseFolder) -> None:
     (release.path / "figures" / "lengths of mine.png").write_bytes(b"mine")
     draw_figures([], release.path)
     assert [path.name for path in (release.path / "figures").iterdir()] == ["lengths of mine.png"]
+
+
+@pytest.mark.parametrize(
+    "column", ["test", "train", "dev.question", "eval-1", "a val", "validation_", "training2"]
+)
+def test_no_picture_is_named_like_a_split(shared_release: ReleaseFolder, column: str) -> None:
+    """`datasets` takes such files for rows of the split where it is not told which files to read."""
+    found = properties(shared_release)
+    found["lengths"] = {column: found["lengths"]["premise"]}
+    write_properties(shared_release, found)
+    files = [figure.file for figure in planned(shared_release)]
+    patterns = [pattern for some in DEFAULT_PATTERNS_SPLIT_IN_FILENAME.values() for pattern in some]
+    assert not any(PurePosixPath("/", file).match(pattern) for file in files for pattern in patterns)
+    assert any(re.fullmatch(r"figures/lengths_of_\w+\.png", file) for file in files)
+
+
+def test_every_picture_has_an_alternative_text(shared_release: ReleaseFolder) -> None:
+    write_properties(shared_release, properties(shared_release))
+    tokens = READER.parse(render_card(shared_release, figures=planned(shared_release)))
+    images = [child for token in tokens for child in token.children or [] if child.type == "image"]
+    assert len(images) == len(planned(shared_release)) > 3
+    assert all(len(image.content) > 20 for image in images)
 
 
 def test_columns_of_one_file_name_have_two_files(shared_release: ReleaseFolder) -> None:

@@ -10,6 +10,7 @@ import huggingface_hub
 import pytest
 import yaml
 from cards_release import default_configs, make_release, split_config
+from hub_fixtures import RunningHub
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from benchwright.cards import card_metadata, render_card, rows_fingerprint, to_y
 from benchwright.cards.licences import licence_fields
 from benchwright.cards.yaml_header import size_category
 from benchwright.errors import ReleaseError
+from benchwright.publication import Publication
 from benchwright.release import ReleaseFolder
 
 
@@ -90,6 +92,32 @@ def test_the_hub_reads_what_was_written(release: ReleaseFolder) -> None:
     assert data["language"] == ["en"]
     assert data["tags"] == ["benchwright", "likelihood-splits"]
     assert data["multilinguality"] == ["monolingual"]
+
+
+# The Hub's specification of dataset cards, and what `datasets` adds to it.
+KNOWN_KEYS = {
+    "language", "license", "license_name", "license_link", "pretty_name", "tags", "annotations_creators",
+    "language_creators", "multilinguality", "size_categories", "source_datasets", "task_categories",
+    "task_ids", "paperswithcode_id", "configs", "dataset_info",
+}  # fmt: skip
+
+
+def test_the_hub_accepts_the_header_of_a_published_card(release: ReleaseFolder, hub: RunningHub) -> None:
+    published = Publication(
+        repo="acme/toy",
+        version="1.0.0",
+        aliases={"yardstick": "random"},
+        foreign={"configs": [{"config_name": "theirs", "data_files": "theirs.csv"}]},
+    )
+    shown = ReleaseFolder(release.path, published.put_into(release.manifest))
+    card = huggingface_hub.DatasetCard(render_card(shown))
+    hub.requests.clear()
+    card.validate()
+    assert [(record.path, record.status) for record in hub.requests] == [("/api/validate-yaml", 200)]
+    assert set(card.data.to_dict()) <= KNOWN_KEYS
+    assert card.data.to_dict() == card_metadata(shown)
+    with pytest.raises(ValueError, match="license"):
+        huggingface_hub.DatasetCard("---\nlicense: 3\n---\n").validate()
 
 
 def test_configs_name_every_file_and_one_default(release: ReleaseFolder) -> None:

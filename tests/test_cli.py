@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.builders import analyse, audit, build, demo, rebuild, rescore, verify
-from benchwright.cli import main, releases, results
+from benchwright.builders import audit, build, demo, diff, errata, hydrate, rebuild, rescore, verify
+from benchwright.builders.exports import export
+from benchwright.builders.hub import living, outdated, publish
+from benchwright.cli import exports, main, maintenance, publishing, releases, results
 from benchwright.errors import BenchwrightWarning
-from benchwright.eval import analyses, evaluate
+from benchwright.eval import analyses
 
 PAIRS = [
     (releases.build, build.build),
@@ -24,12 +26,23 @@ PAIRS = [
     (releases.rebuild, rebuild.rebuild),
     (releases.rescore, rescore.rescore),
     (releases.verify, verify.verify),
+    (releases.diff, diff.diff),
     (releases.audit, audit.audit),
-    (results.evaluate, evaluate),
-    (results.analyse, analyse.analyse),
+    (results.evaluate, living.evaluate),
+    (results.analyse, living.analyse),
+    (results.card, living.card),
     (results.export_errors, analyses.export_errors),
     (results.store_typed_errors, analyses.store_typed_errors),
     (releases.demo, demo.demo),
+    (publishing.publish, publish.publish),
+    (maintenance.download, living.download),
+    (maintenance.withdraw, errata.withdraw),
+    (maintenance.rename, errata.rename),
+    (maintenance.yank, errata.yank),
+    (maintenance.strip, hydrate.strip),
+    (maintenance.hydrate, hydrate.hydrate),
+    (maintenance.outdated, outdated.outdated),
+    (exports.export, export),
 ]
 
 

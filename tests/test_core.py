@@ -69,9 +69,11 @@ def test_errors_are_one_line_with_place_value_and_fix():
     assert error.exit_code == 2
 
 
-def test_no_message_carries_a_token():
-    token = "hf_" + "a1B2" * 8
+@pytest.mark.parametrize("begin", ["hf_", "hf_oauth_", "hf_jwt_"])
+def test_no_message_carries_a_token(begin):
+    token = begin + "a1B2" * 8
     assert token not in str(BenchwrightError(f"refused with {token}"))
+    assert token not in repr(BenchwrightError(f"refused with {token}"))
     assert token not in str(SourceError("bad", value=token))
     assert token not in str(PrerequisiteError(f"needs {token}", "hf auth login"))
     assert "hf_***" in show({"Authorization": f"Bearer {token}"})

@@ -17,10 +17,11 @@ from benchwright.eval import evaluate
 from benchwright.eval.baselines import EvaluationData, Predictions, baselines
 from benchwright.eval.baselines.human import Human
 from benchwright.eval.baselines.linear import LinearFullInput, LinearPartialInput, row_features
-from benchwright.eval.baselines.lm_zero_shot import PROMPTS, ZeroShotLanguageModel
+from benchwright.eval.baselines.lm_zero_shot import ZeroShotLanguageModel
 from benchwright.eval.baselines.majority import Majority
 from benchwright.eval.run import judge, load_data, why_not_applicable
 from benchwright.progress import Progress, silent
+from benchwright.prompts import ANSWER_PROMPTS
 from benchwright.release import ReleaseFolder
 from benchwright.tasks import BOOLEAN_QUESTION, NLI, TEXT_TO_SQL
 
@@ -220,7 +221,7 @@ def test_zero_shot_takes_the_likeliest_answer_and_leaves_out_what_does_not_fit(t
     assert sum(counted) == 4
     settings = ZeroShotLanguageModel().settings(rows_read)
     assert settings["model"] == model.identity()
-    assert settings["prompt"] == PROMPTS["boolean-question"].prompt
+    assert settings["prompt"] == ANSWER_PROMPTS["boolean-question"].prompt
 
 
 def test_zero_shot_with_a_real_model_answers_as_row_by_row_scoring_does(tmp_path: Path) -> None:
@@ -235,7 +236,7 @@ def test_zero_shot_with_a_real_model_answers_as_row_by_row_scoring_does(tmp_path
     assert result.settings["model"] == model.identity()
     stored = (release.path / result.predictions_file).read_text(encoding="utf-8").splitlines()
     answers = {line["uid"]: line["prediction"] for line in map(json.loads, stored)}
-    prompt = PROMPTS["nli"]
+    prompt = ANSWER_PROMPTS["nli"]
     expected = {}
     for row in rows[:4] + rows[5:]:
         context = prompt.prompt.format(premise=row["premise"], hypothesis=row["hypothesis"])
@@ -266,14 +267,14 @@ def test_zero_shot_where_nothing_fits(tmp_path: Path) -> None:
 
 def test_prompts_are_rendered_exactly(nli: ReleaseFolder, questions: ReleaseFolder) -> None:
     """A changed prompt is another baseline: raise its version."""
-    assert PROMPTS["nli"].render(data(nli).evaluation)[0] == (
+    assert ANSWER_PROMPTS["nli"].render(data(nli).evaluation.inputs)[0] == (
         "Person 60 plays outside.\nQuestion: Someone plays outside. True, False, or Neither?\nAnswer:"
     )
-    assert PROMPTS["boolean-question"].render(data(questions).evaluation)[0] == (
+    assert ANSWER_PROMPTS["boolean-question"].render(data(questions).evaluation.inputs)[0] == (
         "Thing 0 is blue.\nQuestion: is thing 0 blue?\nAnswer:"
     )
     for task in (NLI, BOOLEAN_QUESTION):
-        assert set(PROMPTS[task.name].answers) == set(task.labels or ())
+        assert set(ANSWER_PROMPTS[task.name].answers) == set(task.labels or ())
 
 
 def test_texts_with_braces_are_no_placeholders(tmp_path: Path) -> None:
@@ -281,8 +282,8 @@ def test_texts_with_braces_are_no_placeholders(tmp_path: Path) -> None:
     rows[0]["passage"] = "A set {question} of {0}"
     release = write_release(tmp_path / "r", {"random": {"test": rows}}, task=BOOLEAN_QUESTION)
     assert (
-        PROMPTS["boolean-question"]
-        .render(data(release).evaluation)[0]
+        ANSWER_PROMPTS["boolean-question"]
+        .render(data(release).evaluation.inputs)[0]
         .startswith("A set {question} of {0}\n")
     )
 

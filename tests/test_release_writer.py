@@ -17,6 +17,7 @@ import release_helpers as helpers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchwright.builders import _manifest as manifests
 from benchwright.builders import release as writing
 from benchwright.builders.base import ConfigSpec
 from benchwright.builders.release import ReleaseWriter, SourceRows
@@ -208,7 +209,7 @@ def test_manifest_never_carries_tokens_or_paths(
 
 @pytest.mark.parametrize("text", ["and/or", "https://a.b/c/d", "/", "{question} /en", "1/2 of rows"])
 def test_slashes_in_texts_are_not_taken_for_paths(text: str) -> None:
-    assert writing._PRIVATE_PATH.search(text) is None
+    assert manifests._PRIVATE_PATH.search(text) is None
 
 
 @pytest.mark.parametrize("defaults", [(), ("a", "b")])

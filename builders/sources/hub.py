@@ -6,36 +6,21 @@ are downloaded: a loading script is never run, and no message carries a token.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from huggingface_hub import HfApi, snapshot_download
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    OfflineModeIsEnabled,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
-
-from ...errors import PrerequisiteError, SourceError
+from ...errors import PublishError, ReleaseError, SourceError
 from ...hashing import sha256_file
 from ..base import Origin, SourcePin
+from ..hub.client import HubClient, HubUnavailable, no_repository
+from ..hub.location import HubLocation
+from ..hub.remote import CommitFiles, read_state
 from .files import DATA_SUFFIXES
 
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 _PLAIN_SUFFIXES = (*DATA_SUFFIXES, ".xml", "geobase")
-_STORED_SUFFIXES = (*_PLAIN_SUFFIXES, *(f"{suffix}.gz" for suffix in _PLAIN_SUFFIXES), ".zip")
-_LOG_IN = "hf auth login"
-# The base error of the HTTP library behind the Hub client depends on the client's version.
-_CONNECTION_ERRORS: tuple[type[Exception], ...] = (
-    OSError,
-    *(kind for kind in HfHubHTTPError.__mro__ if kind.__name__ == "HTTPError"),
-)
+STORED_SUFFIXES = (*_PLAIN_SUFFIXES, *(f"{suffix}.gz" for suffix in _PLAIN_SUFFIXES), ".zip")
 
 
 @dataclass(frozen=True)
@@ -51,7 +36,8 @@ def download(
     revision: str | None = None,
     *,
     pin: SourcePin | None = None,
-    suffixes: Sequence[str] = _STORED_SUFFIXES,
+    suffixes: Sequence[str] = STORED_SUFFIXES,
+    client: HubClient | None = None,
 ) -> HubFolder:
     """The data files of data set `repo` at `revision`: a commit, a tag or a branch (None: the newest commit).
 
@@ -64,24 +50,24 @@ def download(
     if revision is None and pin is not None:
         revision = pin.revision
     place = repo if revision is None else f"{repo}@{revision}"
-    with _one_line_errors(place):
-        info = HfApi().dataset_info(repo, revision=revision)
-    commit = info.sha or ""
-    if not _COMMIT.fullmatch(commit):
-        raise SourceError("the Hub names no commit", path=place, fix="give a commit id as revision")
-    names = [sibling.rfilename for sibling in info.siblings or ()]
-    _require_data(place, names, suffixes)
-    with _one_line_errors(place):
-        folder = snapshot_download(
-            repo, repo_type="dataset", revision=commit, allow_patterns=[f"*{suffix}" for suffix in suffixes]
-        )
-    root = Path(folder)
-    if pin is not None and pin.revision == commit:
+    if HubLocation.of(place) is None:
+        raise SourceError("not a Hub id", path=place, fix="write it as ORG/NAME or ORG/NAME@REVISION")
+    client = client or HubClient()
+    with _faults_of_a_source():
+        state = read_state(client, repo, revision)
+        if state is None:
+            raise no_repository(place)
+        _require_data(place, state.files, suffixes)
+        wanted = [file for name, file in state.files.items() if name.lower().endswith(tuple(suffixes))]
+        cached = CommitFiles(client, state, place).cached(wanted)
+    name, path = next(iter(cached.items()))
+    root = path.parents[name.count("/")]
+    if pin is not None and pin.revision == state.head:
         _verify(root, pin)
-    return HubFolder(root, Origin("hub", repo, commit))
+    return HubFolder(root, Origin("hub", repo, state.head))
 
 
-def _require_data(place: str, names: Sequence[str], suffixes: Sequence[str]) -> None:
+def _require_data(place: str, names: Iterable[str], suffixes: Sequence[str]) -> None:
     if any(name.lower().endswith(tuple(suffixes)) for name in names):
         return
     if any(PurePosixPath(name).suffix == ".py" for name in names):
@@ -118,41 +104,9 @@ def _verify(root: Path, pin: SourcePin) -> None:
 
 
 @contextmanager
-def _one_line_errors(place: str) -> Iterator[None]:
-    """Errors of the Hub client, which carry URLs and request ids, as one line of ours."""
+def _faults_of_a_source() -> Iterator[None]:
+    """What is wrong with a source is a SourceError, whatever part of the Hub it came from."""
     try:
         yield
-    except GatedRepoError:
-        raise PrerequisiteError(
-            f"{place} is gated: ask for access on its page, then log in", _LOG_IN
-        ) from None
-    except RevisionNotFoundError:
-        raise SourceError(
-            "no such revision on the Hub", path=place, fix="give a commit, tag or branch"
-        ) from None
-    except RepositoryNotFoundError:
-        raise SourceError(
-            "no such data set on the Hub, or it is private",
-            path=place,
-            fix=f"check the name, or run: {_LOG_IN}",
-        ) from None
-    except HFValidationError:
-        raise SourceError("not a Hub id", path=place, fix="write it as ORGANISATION/NAME") from None
-    except OfflineModeIsEnabled:
-        raise SourceError(
-            "the Hub is switched off by HF_HUB_OFFLINE", path=place, fix="unset it, or give a local folder"
-        ) from None
-    except HfHubHTTPError as error:
-        raise _refusal(place, getattr(error.response, "status_code", None)) from None
-    except _CONNECTION_ERRORS as error:
-        raise SourceError(
-            f"the Hub does not answer ({type(error).__name__})",
-            path=place,
-            fix="check the network and try again",
-        ) from None
-
-
-def _refusal(place: str, status: int | None) -> Exception:
-    if status in (401, 403):
-        return PrerequisiteError(f"the Hub refuses access to {place} ({status})", _LOG_IN)
-    return SourceError(f"the Hub answered {status}", path=place, fix="wait a little and try again")
+    except (ReleaseError, PublishError, HubUnavailable) as error:
+        raise SourceError(str(error)) from None

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from ...errors import SourceError, UsageError
 from ..base import Builder, Origin
+from ..hub.location import HubLocation
 from .files import DATA_SUFFIXES
 from .hub import download
 
 _HUB = "hub"
-_HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w./-]+)?")
 
 
 def is_hub_id(text: str) -> bool:
@@ -20,7 +19,7 @@ def is_hub_id(text: str) -> bool:
     >>> [is_hub_id(text) for text in ("stanfordnlp/snli@main", "data/reviews.csv", "./data/reviews")]
     [True, False, False]
     """
-    return bool(_HUB_ID.fullmatch(text)) and not text.endswith((*DATA_SUFFIXES, ".gz"))
+    return HubLocation.of(text) is not None and not text.endswith((*DATA_SUFFIXES, ".gz"))
 
 
 def open_source(builder: Builder, source: str | Path) -> tuple[Path, Origin]:

@@ -9,37 +9,11 @@ import numpy as np
 
 from ...errors import UsageError
 from ...progress import Progress
-from .base import Baseline, EvaluationData, Predictions, Rows
+from ...prompts import ANSWER_PROMPTS
+from .base import Baseline, EvaluationData, Predictions
 
 if TYPE_CHECKING:
     from ..models import CausalModel
-
-
-@dataclass(frozen=True)
-class AnswerPrompt:
-    """A prompt over the task's input columns (`str.format`) and the text that stands for each label."""
-
-    prompt: str
-    answers: dict[str, str]
-
-    def render(self, rows: Rows) -> list[str]:
-        """The prompt of every row. Input texts go in as they are, braces included."""
-        names = list(rows.inputs)
-        columns = zip(*rows.inputs.values(), strict=True)
-        return [self.prompt.format(**dict(zip(names, values, strict=True))) for values in columns]
-
-
-PROMPTS = {
-    "nli": AnswerPrompt(
-        "{premise}\nQuestion: {hypothesis} True, False, or Neither?\nAnswer:",
-        {"entailment": " True", "neutral": " Neither", "contradiction": " False"},
-    ),
-    "boolean-question": AnswerPrompt(
-        "{passage}\nQuestion: {question}?\nAnswer:",
-        {"no": " no", "yes": " yes"},
-    ),
-}
-"""Prompts by task, after the form of the GPT-3 paper (Brown et al. 2020, Appendix G)."""
 
 
 @dataclass(frozen=True)
@@ -53,20 +27,20 @@ class ZeroShotLanguageModel(Baseline):
     """
 
     name = "lm_zero_shot"
-    tasks = tuple(PROMPTS)
+    tasks = tuple(ANSWER_PROMPTS)
     needs_model = "causal_lm"
     default = False
 
     def settings(self, data: EvaluationData) -> dict[str, Any]:
-        prompt = PROMPTS[data.task.name]
+        prompt = ANSWER_PROMPTS[data.task.name]
         return {**super().settings(data), **asdict(prompt), "model": _model(data).identity()}
 
     def run(self, data: EvaluationData, seed: int, progress: Progress) -> Predictions:
         """Raises UsageError if no row fits the model."""
         assert data.task.labels is not None
-        prompt = PROMPTS[data.task.name]
+        prompt = ANSWER_PROMPTS[data.task.name]
         answers = [prompt.answers[label] for label in data.task.labels]
-        prompts = prompt.render(data.evaluation)
+        prompts = prompt.render(data.evaluation.inputs)
         scores = _model(data).choice_log_likelihoods(
             prompts, answers, start="always", progress=_per_row(progress, len(answers))
         )

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
+from hub_fixtures import RunningHub
 
-from benchwright.builders.sources import hub
+from benchwright.builders.sources.hub import download
 from benchwright.errors import SourceError
 
 
-def test_a_clear_message_and_no_download(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = [".gitattributes", "README.md", "snli.py", "dataset_infos.json.lock"]
-    info = SimpleNamespace(sha="a" * 40, siblings=[SimpleNamespace(rfilename=name) for name in names])
-    monkeypatch.setattr(hub, "HfApi", lambda: SimpleNamespace(dataset_info=lambda repo, revision=None: info))
-    monkeypatch.setattr(hub, "snapshot_download", lambda *_, **__: pytest.fail("nothing may be downloaded"))
+def test_a_clear_message_and_no_download(hub: RunningHub) -> None:
+    hub.api().create_repo("acme/snli", repo_type="dataset")
+    hub.repository("acme/snli").plant(
+        {"README.md": b"words", "snli.py": b"raise SystemExit", "dataset_infos.json.lock": b""}
+    )
     with pytest.raises(SourceError) as caught:
-        hub.download("org/snli")
+        download("acme/snli")
     assert str(caught.value) == (
-        "org/snli: the data set exists only as a loading script, which is never run; "
+        "acme/snli: the data set exists only as a loading script, which is never run; "
         "try --revision refs/convert/parquet, or download the corpus and give its folder"
     )
+    assert [record for record in hub.requests if "/resolve/" in record.path] == []

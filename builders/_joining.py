@@ -1,0 +1,185 @@
+"""Joining rows without text with a copy of the corpus that they come from, and proving every one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from datasets import Features
+
+from ..errors import ReleaseError
+from ..features import class_names, payload_columns
+from ..hashing import content_hash, row_digests
+from ..release import WITHOUT_TEXT, ReleaseFolder
+from ..splitting.base import SIDES, UNUSED
+from ._errata import recorded_rows
+from .base import Builder, SourceData
+from .release import SourceRows
+
+
+@dataclass(frozen=True)
+class JoinedSplit:
+    """A split with its text, and the digests of its rows, of shape (rows, 16).
+
+    `missing` are uids that the corpus lacks; `different` those whose digests are not the published ones.
+    """
+
+    table: pa.Table
+    digests: np.ndarray
+    missing: tuple[str, ...] = ()
+    different: tuple[str, ...] = ()
+
+
+class Corpus:
+    """A copy of the corpus, as one builder reads it."""
+
+    def __init__(self, builder: Builder, data: SourceData) -> None:
+        self.builder, self.data = builder, data
+        self.rows = SourceRows(data.table, builder.features)
+        self._uids, self._contents = (
+            self.rows.table.column(name).combine_chunks().cast(pa.string()) for name in ("uid", "content_id")
+        )
+        self._equal: dict[str, list[int]] = {}
+        for place, content in enumerate(self._contents.to_pylist()):
+            self._equal.setdefault(content, []).append(place)
+
+    def find(self, uids: pa.ChunkedArray, content_ids: pa.ChunkedArray) -> np.ndarray:
+        """The place of each row in source order (int64), -1 for one that is not there.
+
+        A row is known by its uid where its inputs agree, else by its inputs: a copy may be numbered
+        otherwise.
+        """
+        by_uid, by_content = self.find_uids(uids), _places(content_ids, self._contents)
+        same = np.zeros(len(by_uid), dtype=bool)
+        known = by_uid >= 0
+        found = self._contents.take(pa.array(by_uid[known]))
+        wanted = content_ids.combine_chunks().filter(pa.array(known))
+        same[known] = pc.equal(found, wanted).to_numpy(zero_copy_only=False)
+        return np.where(same, by_uid, by_content)
+
+    def others(self, place: int) -> list[int]:
+        """The places of the other rows whose inputs are those of the row at `place`."""
+        return [other for other in self._equal[self._contents[place].as_py()] if other != place]
+
+    def find_uids(self, uids: pa.ChunkedArray | pa.Array) -> np.ndarray:
+        """The place of each uid in source order (int64), -1 for one that is not there."""
+        return _places(uids, self._uids)
+
+    def payload(self, side: np.ndarray) -> tuple[pa.Table, bool]:
+        """All rows as a config shows them that has them on `side` (int8, source order), and whether the
+        side matters for them.
+        """
+        in_table_order = np.empty_like(side)
+        in_table_order[self.rows.order] = side
+        columns = self.builder.placed_columns(self.data, in_table_order)
+        return (self.rows.table, False) if columns is None else (self.rows.with_columns(columns)[0], True)
+
+
+def join_config(release: ReleaseFolder, config: str, corpus: Corpus) -> dict[str, JoinedSplit]:
+    """Every split of a config without text, joined with the corpus.
+
+    Raises ReleaseError where this version of benchwright reads other columns than were published.
+    """
+    entry, assigned = release.config(config), release.assignment(config)
+    features = Features.from_dict(entry[WITHOUT_TEXT]["features"])
+    kept = {split: release.table(config, split) for split in entry["splits"]}
+    found = {
+        split: corpus.find(rows.column("uid"), rows.column("content_id")) for split, rows in kept.items()
+    }
+    payload, side_matters = corpus.payload(_sides(entry, found, corpus))
+    absent = [name for name in features if name not in payload.column_names + kept_columns(kept)]
+    if absent:
+        raise ReleaseError(
+            f"{release.path}: this version reads no column {absent[0]!r} of config {config!r}; "
+            f"install benchwright=={release.manifest['benchwright']}"
+        )
+    incomplete = any((places < 0).any() for places in found.values())
+    joined = {}
+    for split, rows in kept.items():
+        members = assigned.filter(pc.equal(assigned.column("split"), split))
+        published = np.frombuffer(b"".join(members.column("row_digest").to_pylist()), np.uint8)
+        one = _join(rows, payload, found[split], features, published.reshape(members.num_rows, -1), corpus)
+        # Columns that depend on where all rows stand cannot be judged while some are not there.
+        joined[split] = replace(one, different=()) if incomplete and side_matters else one
+    return joined
+
+
+def join_table(release: ReleaseFolder, config: str, corpus: Corpus) -> JoinedSplit | None:
+    """A side table with its text; None if the corpus does not give the published one."""
+    table, features = corpus.data.extras.get(config, (None, None))
+    if table is None or features is None:
+        return None
+    table = table.cast(features.arrow_schema).combine_chunks()
+    digests = row_digests(table.select(payload_columns(features)), class_names(features))
+    published = release.config(config)[WITHOUT_TEXT]["splits"]["train"]["content_hash"]
+    return JoinedSplit(table, digests) if content_hash(digests) == published else None
+
+
+def kept_columns(splits: Mapping[str, pa.Table]) -> list[str]:
+    """The columns that splits without text have."""
+    return next(iter(splits.values())).column_names
+
+
+def _sides(entry: Mapping[str, Any], found: Mapping[str, np.ndarray], corpus: Corpus) -> np.ndarray:
+    """Where rows stood when they were divided (int8, source order): withdrawn rows count, too."""
+    side = np.full(corpus.rows.table.num_rows, UNUSED, dtype=np.int8)
+    for split, places in found.items():
+        side[places[places >= 0]] = SIDES[split]
+    gone = {uid: row for uid, row in recorded_rows(entry).items() if row.split}
+    contents = pa.chunked_array([[row.content_id for row in gone.values()]], pa.string())
+    places = corpus.find(pa.chunked_array([list(gone)], pa.string()), contents)
+    for place, row in zip(places, gone.values(), strict=True):
+        if place >= 0:
+            side[place] = SIDES[row.split]
+    return side
+
+
+def _join(
+    rows: pa.Table,
+    payload: pa.Table,
+    places: np.ndarray,
+    features: Features,
+    published: np.ndarray,
+    corpus: Corpus,
+) -> JoinedSplit:
+    """Rows without text, the corpus, and the place in it of each row; `published` digests, one a row."""
+    there = places >= 0
+    kept, places, published = rows.filter(pa.array(there)), places[there].copy(), published[there]
+    digests = _complete(kept, payload, places, features)[1]
+    for row in np.flatnonzero((digests != published).any(axis=1)):
+        # Rows of equal inputs have one content id: in a copy numbered otherwise it may be another one.
+        one = kept.slice(row, 1)
+        for other in corpus.others(int(places[row])):
+            if (_complete(one, payload, np.array([other]), features)[1] == published[row]).all():
+                places[row] = other
+                break
+    table, digests = _complete(kept, payload, places, features)
+    equal = (digests == published).all(axis=1)
+    return JoinedSplit(
+        table,
+        digests,
+        missing=tuple(rows.column("uid").filter(pa.array(~there)).to_pylist()),
+        different=tuple(kept.column("uid").filter(pa.array(~equal)).to_pylist()),
+    )
+
+
+def _complete(
+    kept: pa.Table, payload: pa.Table, places: np.ndarray, features: Features
+) -> tuple[pa.Table, np.ndarray]:
+    """Rows without text with the columns that they lack, from these places of the corpus; their digests."""
+    text = payload.take(pa.array(places))
+    columns = [
+        (kept if field.name in kept.column_names else text).column(field.name).cast(field.type)
+        for field in features.arrow_schema
+    ]
+    table = pa.table(columns, schema=features.arrow_schema).combine_chunks()
+    return table, row_digests(table.select(payload_columns(features)), class_names(features))
+
+
+def _places(wanted: pa.ChunkedArray | pa.Array, known: pa.Array) -> np.ndarray:
+    found = pc.fill_null(pc.index_in(wanted.cast(pa.string()), value_set=known), -1)
+    return found.to_numpy(zero_copy_only=False).astype(np.int64)

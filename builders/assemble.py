@@ -1,0 +1,249 @@
+"""Rows that are read and scored become a release: place them, audit, write, describe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .. import __version__
+from ..faults import Policy
+from ..hashing import canonical_json, sha256_text
+from ..release import ReleaseFolder
+from ..splitting import splitters
+from ..splitting.scores import ScoreTable
+from . import audit as auditing
+from ._describing import describe, release_name
+from ._errata import (
+    MADE_AS,
+    Errata,
+    Withdrawn,
+    left_out,
+    placement_record,
+    score_entry,
+    side_names,
+    without_rows,
+)
+from .base import Builder, BuildOptions, ConfigSpec, SourceData, SourceFile
+from .release import PendingConfig, ReleaseWriter, SourceRows
+
+SCORES_SUMMARY = "One log-likelihood per row, so that anyone can split again without running a model."
+
+# The samples were written for benchwright and carry its licence, not that of the corpus they imitate.
+_SAMPLE_LICENCE = {"licence": "apache-2.0", "licence_link": "https://www.apache.org/licenses/LICENSE-2.0"}
+_LIBRARIES = ("datasets", "nltk", "numpy", "pyarrow", "sqlglot", "sqlparse")
+
+
+def assemble(
+    builder: Builder,
+    data: SourceData,
+    specs: Sequence[ConfigSpec],
+    tables: Mapping[str, ScoreTable],
+    options: BuildOptions,
+    out: str | Path,
+    *,
+    on_bad_row: Policy = "fail",
+    accepted: Collection[str] = (),
+    trees_from: Path | None = None,
+    overwrite: bool = False,
+    errata: Errata | None = None,
+) -> ReleaseFolder:
+    """Place rows that are read and scored, and write the whole release.
+
+    `tables` holds every score table that a config of `specs` reads; tables may have more rows than `data`.
+    `trees_from` is a source whose files hold constituency trees of the texts. `errata` are those of the
+    release that this one follows: their rows are withdrawn after the rows are divided.
+    """
+    errata = errata or Errata()
+    uids, content_ids = (data.table.column(name).combine_chunks() for name in ("uid", "content_id"))
+    tables = {name: table.select(uids, content_ids) for name, table in tables.items()}
+    rows = SourceRows(data.table, builder.features)
+    entries, ordered = published_tables(tables, rows, errata)
+    facts = _facts(builder, data, entries, options, on_bad_row)
+    plan = [facts, [asdict(spec) for spec in specs], errata.publication.to_json(), dict(errata.names)]
+    with ReleaseWriter(out, sha256_text(canonical_json(plan)), overwrite) as writer:
+        # Files are written in threads: all that does not depend on them is done meanwhile.
+        pending, sides = start_configs(writer, builder, data, rows, specs, tables, errata, default_of(specs))
+        others: dict[str, Any] = {}
+        for name, (side_table, features) in data.extras.items():
+            others[name] = writer.write_table(name, side_table, features, side_summary(name))
+        if ordered:
+            others["scores"] = writer.write_scores(ordered, SCORES_SUMMARY)
+        audit = auditing.report(audit_rows(builder, rows, sides, ordered, errata), set(accepted))
+        configs = {name: config.entry() for name, config in pending.items()}
+        manifest = errata.publication.put_into({**facts, "configs": {**configs, **others}, "audit": audit})
+        target = Path(out)
+        describe(writer, manifest, name=release_name(target), earlier=target, trees_from=trees_from)
+        return writer.finish(manifest)
+
+
+def start_configs(
+    writer: ReleaseWriter,
+    builder: Builder,
+    data: SourceData,
+    rows: SourceRows,
+    specs: Sequence[ConfigSpec],
+    tables: Mapping[str, ScoreTable],
+    errata: Errata,
+    default: str | None,
+) -> tuple[dict[str, PendingConfig], dict[str, np.ndarray]]:
+    """Split every config and begin to write it; what is being written, and the sides in source order.
+
+    Both are named by the present names of the configs. `default` is the spec that becomes the default.
+    """
+    split_rows = builder.split_rows(data)
+    withdrawn = errata.withdrawn(data.table.column("uid"))
+    pending, sides = {}, {}
+    for spec in specs:
+        splitter = splitters.get(spec.splitter)(**spec.parameters)
+        table = None if spec.scores is None else tables[spec.scores]
+        made = splitter.split(split_rows, None if table is None else table.scores())
+        kept = without_rows(made, withdrawn) if withdrawn.any() else made
+        name = errata.name(spec.name)
+        config = writer.start_config(
+            replace(renamed_spec(spec, errata.names), default=spec.name == default),
+            rows,
+            kept,
+            task=builder.task,
+            scores=None if table is None else table.table,
+            # Where rows stood when they were divided: withdrawing others changes no row.
+            columns=builder.placed_columns(data, made.side),
+        )
+        if withdrawn.any():
+            gone = rows.order[withdrawn[rows.order]]
+            config.facts.update(placement_record(_withdrawn_rows(data.table, gone, made.side)))
+            before, after = (set(side_names(found.side)) - {""} for found in (made, kept))
+            config.facts["left_out"] = left_out(config.facts["left_out"], before, after)
+        if name != spec.name:
+            config.facts[MADE_AS] = spec.name
+        pending[name] = config
+        sides[name] = kept.side[rows.order].astype(np.int8)
+    return pending, sides
+
+
+def _withdrawn_rows(table: pa.Table, gone: np.ndarray, side: np.ndarray) -> dict[str, Withdrawn]:
+    """The rows `gone` (places in the table, in source order) by uid; `side` is in table order."""
+    uids, contents = (table.column(name).take(pa.array(gone)).to_pylist() for name in ("uid", "content_id"))
+    splits = side_names(side[gone])
+    rows = [
+        Withdrawn(split, content if split else "") for split, content in zip(splits, contents, strict=True)
+    ]
+    return dict(zip(uids, rows, strict=True))
+
+
+def renamed_spec(spec: ConfigSpec, names: Mapping[str, str]) -> ConfigSpec:
+    """`spec` under the present names of configs.
+
+    >>> spec = ConfigSpec("a_reverse", "likelihood", {}, "The reverse of a: long rows.", reverse_of="a")
+    >>> renamed_spec(spec, {"a": "b"}).summary
+    'The reverse of b: long rows.'
+    """
+    forward = spec.reverse_of
+    if forward is None:
+        return replace(spec, name=names.get(spec.name, spec.name))
+    present = names.get(forward, forward)
+    summary = spec.summary.replace(f"of {forward}:", f"of {present}:")
+    return replace(spec, name=names.get(spec.name, spec.name), reverse_of=present, summary=summary)
+
+
+def published_tables(
+    tables: Mapping[str, ScoreTable], rows: SourceRows, errata: Errata
+) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    """The manifest's entries of score tables, and the tables in source order, without withdrawn rows."""
+    entries, ordered = {}, {}
+    for name, table in tables.items():
+        in_order = ScoreTable(table.table.take(pa.array(rows.order)), table.provenance, table.identity)
+        withdrawn = errata.withdrawn(in_order.table.column("uid"))
+        ordered[name], entries[name] = score_entry(in_order, withdrawn)
+    return entries, ordered
+
+
+def audit_rows(
+    builder: Builder,
+    rows: SourceRows,
+    sides: Mapping[str, np.ndarray],
+    scores: Mapping[str, pa.Table],
+    errata: Errata,
+) -> list[auditing.Finding]:
+    """Findings on all rows but withdrawn ones, and on their placements (sides in source order)."""
+    kept = ~errata.withdrawn(rows.table.column("uid"))
+    audited = auditing.AuditRows.from_table(rows.table.filter(pa.array(kept)), builder.task)
+    findings = auditing.audit_corpus(audited, builder.published)
+    for name, side in sides.items():
+        findings += auditing.audit_config(name, audited, side[kept], builder.published)
+    return findings + auditing.unscored_findings(scores.items())
+
+
+def side_summary(name: str) -> str:
+    """What the manifest says of a side table."""
+    return f"The {name} that rows of the other configs refer to."
+
+
+def default_of(specs: Sequence[ConfigSpec]) -> str:
+    """The config that readers get without a name: the builder's, else a likelihood split, else the first."""
+    forward = [spec for spec in specs if spec.scores is not None and spec.reverse_of is None]
+    return next((spec for spec in specs if spec.default), (forward or list(specs))[0]).name
+
+
+def _facts(
+    builder: Builder,
+    data: SourceData,
+    scores: Mapping[str, Any],
+    options: BuildOptions,
+    on_bad_row: Policy,
+) -> dict[str, Any]:
+    """Everything in the manifest that is known before rows are placed."""
+    choices = {name: value for name, value in asdict(options).items() if name != "method"}
+    return {
+        "benchwright": __version__,
+        "dataset": {
+            "builder": builder.name,
+            "published": builder.published,
+            **asdict(builder.info),
+            **(_SAMPLE_LICENCE if data.origin.kind == "sample" else {}),
+        },
+        "method": options.method,
+        "choices": {**choices, "builder": builder.choices()},
+        "source": {
+            **asdict(data.origin),
+            "fingerprint": source_fingerprint(data.files),
+            "files": [asdict(file) for file in data.files],
+            "read": data.read,
+            "filtered": data.filtered,
+            "dropped": data.dropped,
+            "rows": data.table.num_rows,
+            "on_bad_row": on_bad_row,
+            "notes": list(data.notes),
+        },
+        "scores": dict(scores),
+        "versions": {**library_versions(), **_definition_versions(data)},
+    }
+
+
+def source_fingerprint(files: Sequence[SourceFile]) -> str:
+    """`sha256:<hex>` of the names and hashes of the files that rows were read from."""
+    return sha256_text(canonical_json([[file.name, file.sha256] for file in files]))
+
+
+def _definition_versions(data: SourceData) -> dict[str, str]:
+    """Versions of the definitions that programs were read by, raised when they would count differently."""
+    if data.programs is None:
+        return {}
+    structure, rule = data.programs.structure, data.programs.rule
+    return {
+        f"structure {structure.name}": str(structure.version),
+        f"template rule {rule.name}": str(rule.version),
+    }
+
+
+def library_versions() -> dict[str, str]:
+    """Versions that the bytes of a release may depend on."""
+    from importlib.metadata import version
+
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return {"python": python, **{name: version(name) for name in _LIBRARIES}}

@@ -1,0 +1,130 @@
+"""What must hold before anything is sent: the folder is whole, sound, and may be given to others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from ...cards.card import README
+from ...errors import PublishError, ReleaseError
+from ...release import ReleaseFolder
+from ..verify import verify
+from .client import without_token
+from .merging import listed
+from .plan import LocalFile
+
+# As the viewer and the writers of the Hub have it: larger parts can be loaded, but not looked at.
+SHARD_BYTES = 500_000_000
+ROW_GROUP_BYTES = 100_000_000
+_TEXTS = (".md", ".json", ".jsonl", ".yaml", ".py")
+
+
+def check_local(release: ReleaseFolder) -> None:
+    """Raise PublishError for a folder that is not as its manifest says, or may not be published.
+
+    Its card is not judged: publishing writes a new one.
+    """
+    empty = [
+        f"{name}/{split}"
+        for name, entry in release.configs.items()
+        for split, facts in entry["splits"].items()
+        if not facts["rows"]
+    ]
+    if empty:
+        raise PublishError(
+            f"{listed(empty)} of {release.path} has no rows, and readers cannot load an empty split; build "
+            "again, which leaves it out and says why"
+        )
+    differences = [difference for difference in verify(release) if difference.file != README]
+    if differences:
+        more = f" and {len(differences) - 1} more" if len(differences) > 1 else ""
+        raise PublishError(
+            f"{release.path} is not what its manifest says: {differences[0]}{more}; see benchwright verify"
+        )
+    _check_audit(release)
+    _check_licence(release)
+
+
+def _check_audit(release: ReleaseFolder) -> None:
+    findings = (release.manifest.get("audit") or {}).get("findings", ())
+    stopping = [finding for finding in findings if finding.get("severity") == "error"]
+    if stopping:
+        where = f"config {stopping[0]['config']}: " if stopping[0].get("config") else ""
+        more = f" and {len(stopping) - 1} more" if len(stopping) > 1 else ""
+        raise PublishError(
+            f"the audit of {release.path} stops it: {where}{stopping[0]['message']}{more}; put it right, or "
+            "build with --accepted FILE that lists what is agreed to"
+        )
+
+
+def _check_licence(release: ReleaseFolder) -> None:
+    allowed = release.dataset.get("redistribute") or "text"
+    if allowed == "text":
+        return
+    name = release.dataset.get("pretty_name")
+    if allowed == "ids_only":
+        from ..hydrate import has_text
+
+        if not has_text(release):
+            return
+        raise PublishError(
+            f"the licence of {name} lets ids be published and no text, and {release.path} holds text; take "
+            "it out with `benchwright strip`"
+        )
+    raise PublishError(
+        f"the licence of {name} does not let it be published; give others the command that builds it"
+    )
+
+
+def check_texts(files: Mapping[str, LocalFile]) -> None:
+    """Raise PublishError for a text file that holds the access token in use."""
+    for path, file in files.items():
+        if path.endswith(_TEXTS):
+            text = file.source.read_bytes().decode("utf-8", "replace")
+            if _holds_token(text):
+                raise PublishError(f"{path} holds your access token; take it out, and revoke the token")
+
+
+def _holds_token(text: str) -> bool:
+    from huggingface_hub import get_token
+
+    token = get_token()
+    return bool(token) and str(token) in text
+
+
+def one_line(message: str | None) -> str | None:
+    """What the publisher says of a version, as one line. Raises PublishError for a token in it."""
+    if message is None:
+        return None
+    line = " ".join(message.split())
+    if without_token(line) != line:
+        raise PublishError("--message holds what looks like an access token; leave it out")
+    return line or None
+
+
+def large_parts(files: Mapping[str, LocalFile], paths: Iterable[str]) -> list[str]:
+    """Notes on parquet files that readers can load but the Hub's viewer cannot show."""
+    notes = []
+    for path in paths:
+        if not path.endswith(".parquet"):
+            continue
+        if files[path].size > SHARD_BYTES:
+            notes.append(f"{path} has {files[path].size:,} bytes; the Hub asks for at most {SHARD_BYTES:,}")
+        largest = _largest_row_group(files[path].source)
+        if largest > ROW_GROUP_BYTES:
+            notes.append(
+                f"{path} has a row group of {largest:,} bytes uncompressed; above {ROW_GROUP_BYTES:,} the "
+                "Hub's viewer may not show its rows"
+            )
+    return notes
+
+
+def _largest_row_group(path: Path) -> int:
+    try:
+        facts: Any = pq.read_metadata(path)
+    except OSError as error:
+        raise ReleaseError(f"{path} cannot be read as parquet ({error})") from None
+    return max((facts.row_group(n).total_byte_size for n in range(facts.num_row_groups)), default=0)

@@ -1,0 +1,259 @@
+"""Adding configs to a release that exists: its other files stay as they are, byte for byte."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import BenchwrightWarning, ReleaseError, UsageError, show
+from ..faults import Policy
+from ..hashing import canonical_json, sha256_text
+from ..release import ReleaseFolder
+from ..splitting.base import SIDES, UNUSED
+from ..splitting.scores import ScoreTable
+from . import audit as auditing
+from ._choosing import check_splitters, choose_configs, in_source, read_source, refuse_withdrawn, tables_of
+from ._describing import describe, files_of, other_files, release_name
+from ._errata import Errata
+from .assemble import (
+    SCORES_SUMMARY,
+    audit_rows,
+    library_versions,
+    published_tables,
+    side_summary,
+    source_fingerprint,
+    start_configs,
+)
+from .base import DEFAULT_OPTIONS, Builder, BuildOptions, ConfigSpec, ScoreSpec, SourceData
+from .recorded import builder_of, options_of
+from .release import ReleaseWriter, SourceRows
+from .scoring import TableMaker, load_tables, model_and_revision, names_by_scorer
+
+_DEFAULT_MAKER = TableMaker()
+
+
+def extend(
+    builder: Builder,
+    base: ReleaseFolder,
+    *,
+    source: str | Path,
+    out: str | Path,
+    configs: Sequence[str] | None,
+    options: BuildOptions,
+    maker: TableMaker,
+    on_bad_row: Policy = "fail",
+    accepted: Collection[str] = (),
+    overwrite: bool = False,
+) -> ReleaseFolder:
+    """A release at `out` with all that `base` has and the new `configs`; see `build`.
+
+    Raises UsageError for options that are not those of `base`, configs that it has already or that were
+    withdrawn, and a source with other files.
+    """
+    if configs is None:
+        raise UsageError("name the configs to add with --configs")
+    _check_builder(builder, base)
+    options = _options_of_base(builder, base, options, on_bad_row)
+    errata = Errata.of(base.manifest)
+    published, specs = load_tables(base) if "scores" in base.configs else ({}, {})
+    specs = _score_specs(base, specs, maker)
+    names = names_by_scorer(specs)
+    chosen = refuse_withdrawn(errata, choose_configs(builder, options, names, configs), configs)
+    _check_new(base, errata, chosen)
+    root, data = read_source(builder, source, options, base.manifest["source"]["on_bad_row"])
+    _check_source(base, data)
+    wanted = [spec for spec in builder.configs(options, names, data.table.num_rows) if spec.name in chosen]
+    wanted = in_source(wanted, data, configs, root)
+    check_splitters(wanted)
+    tables = {
+        name: published[name] if name in published else maker.make(builder, data.table, specs[name], options)
+        for name in tables_of(wanted)
+    }
+    addition = _Addition(builder, base, data, wanted, tables, frozenset(published), errata)
+    return addition.write(Path(out), accepted, root if builder.source_has_trees else None, overwrite)
+
+
+@dataclass(frozen=True)
+class _Addition:
+    """Configs to add to a release, with the rows and scores that they are made of."""
+
+    builder: Builder
+    base: ReleaseFolder
+    data: SourceData
+    specs: Sequence[ConfigSpec]
+    tables: Mapping[str, ScoreTable]
+    published: frozenset[str]
+    """Names of the score tables that the release has already."""
+    errata: Errata
+
+    def write(
+        self, out: Path, accepted: Collection[str], trees_from: Path | None, overwrite: bool
+    ) -> ReleaseFolder:
+        uids, content_ids = (self.data.table.column(name).combine_chunks() for name in ("uid", "content_id"))
+        tables = {name: table.select(uids, content_ids) for name, table in self.tables.items()}
+        rows = SourceRows(self.data.table, self.builder.features)
+        scores, ordered = published_tables(
+            {name: table for name, table in tables.items() if name not in self.published}, rows, self.errata
+        )
+        plan = [self.base.manifest, [spec.name for spec in self.specs], scores]
+        with ReleaseWriter(out, sha256_text(canonical_json(plan)), overwrite) as writer:
+            self._take_over(writer)
+            pending, sides = start_configs(
+                writer, self.builder, self.data, rows, self.specs, tables, self.errata, default=None
+            )
+            others = self._others(writer, ordered)
+            findings = audit_rows(
+                self.builder, rows, {**self._sides(rows), **sides}, self._all_scores(ordered), self.errata
+            )
+            agreed = {*accepted, *self.base.manifest["audit"]["accepted"]}
+            placed = {**self.base.placed_configs, **{name: c.entry() for name, c in pending.items()}}
+            manifest = {
+                **self.base.manifest,
+                "scores": {**self.base.manifest["scores"], **scores},
+                "configs": {**placed, **others},
+                "audit": auditing.report(findings, agreed),
+            }
+            describe(writer, manifest, name=release_name(out), earlier=self.base.path, trees_from=trees_from)
+            return writer.finish(manifest)
+
+    def _take_over(self, writer: ReleaseWriter) -> None:
+        """Copy every file of the release that is not made anew."""
+        for name in [*files_of(self.base.configs.values()), *other_files(self.base)]:
+            writer.keep(self.base.path / name, name, link=False)
+
+    def _others(self, writer: ReleaseWriter, ordered: Mapping[str, pa.Table]) -> dict[str, Any]:
+        """Entries of side tables and of `scores`: those of the release, and what it lacks."""
+        others = {name: e for name, e in self.base.configs.items() if e["kind"] == "table"}
+        for name, (table, features) in self.data.extras.items():
+            if name not in others:
+                others[name] = writer.write_table(name, table, features, side_summary(name))
+        known = self.base.configs.get("scores")
+        if not ordered:
+            return others if known is None else {**others, "scores": known}
+        made = writer.write_scores(ordered, SCORES_SUMMARY)
+        splits = {**(known["splits"] if known else {}), **made["splits"]}
+        return {**others, "scores": {**made, "splits": splits}}
+
+    def _all_scores(self, ordered: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        known = self.base.splits("scores") if "scores" in self.base.configs else []
+        return {**{name: self.base.table("scores", name) for name in known}, **ordered}
+
+    def _sides(self, rows: SourceRows) -> dict[str, np.ndarray]:
+        """Where each config of the release has the rows, in source order. Raises ReleaseError."""
+        sides = {}
+        for name in self.base.placed_configs:
+            assigned = self.base.assignment(name)
+            if (
+                not assigned.column("uid")
+                .combine_chunks()
+                .equals(rows.table.column("uid").combine_chunks().cast(pa.string()))
+            ):
+                raise ReleaseError(
+                    f"{self.base.path}: assignments/{name}.parquet lists other rows than the source; run "
+                    "`benchwright verify` on it"
+                )
+            split = assigned.column("split").to_pylist()
+            sides[name] = np.array([SIDES.get(word, UNUSED) for word in split], dtype=np.int8)
+        return sides
+
+
+def _check_builder(builder: Builder, base: ReleaseFolder) -> None:
+    made_by = builder_of(base.manifest)
+    if (made_by.name, made_by.info.pretty_name) != (builder.name, builder.info.pretty_name):
+        raise UsageError(
+            f"{base.path} was made by {made_by.name} and not by {builder.name}; give --into a release of "
+            f"{builder.name}"
+        )
+    now, then = library_versions(), base.manifest["versions"]
+    other = [f"{name} {then[name]}" for name in now if then.get(name, now[name]) != now[name]]
+    if other:
+        message = f"{base.path} was made with {', '.join(other)}; what is added is made with other versions"
+        warnings.warn(message, BenchwrightWarning, stacklevel=4)
+
+
+def _options_of_base(
+    builder: Builder, base: ReleaseFolder, given: BuildOptions, on_bad_row: Policy
+) -> BuildOptions:
+    """The options of the release. Raises UsageError for a given one (no default) that is another."""
+    own = builder.resolved(options_of(base.manifest))
+    changes = {
+        field.name: value
+        for field in fields(BuildOptions)
+        if (value := getattr(given, field.name)) != getattr(DEFAULT_OPTIONS, field.name)
+    }
+    if changes.get("prompt") == builder.default_prompt:
+        changes["prompt"] = None
+    asked = builder.resolved(replace(own, **changes))
+    for field in fields(BuildOptions):
+        found, known = getattr(asked, field.name), getattr(own, field.name)
+        if found != known:
+            raise _other_option(base, field.name, found, known)
+    policy = base.manifest["source"]["on_bad_row"]
+    if on_bad_row not in ("fail", policy):
+        raise _other_option(base, "on_bad_row", on_bad_row, policy)
+    return own
+
+
+def _other_option(base: ReleaseFolder, name: str, given: object, own: object) -> UsageError:
+    option = f"--{name.replace('_', '-')}"
+    return UsageError(f"{option} {show(given)} is not that of {base.path}, {show(own)}; leave it out")
+
+
+def _score_specs(
+    base: ReleaseFolder, specs: Mapping[str, ScoreSpec], maker: TableMaker
+) -> dict[str, ScoreSpec]:
+    """What the release's own score tables and those that can be made are called and made by.
+
+    Raises UsageError for a model or number of folds that is given (no default) and is not that of the table
+    that would have its name.
+    """
+    planned = maker.plan()
+    for name, spec in planned.items():
+        if name not in specs:
+            continue
+        provenance = base.manifest["scores"][name]["provenance"]
+        if tuple(maker.lm) != tuple(_DEFAULT_MAKER.lm):
+            _check_model(base, name, str(spec.parameters["model"]), provenance)
+        k = provenance["key"].get("k")
+        if tuple(maker.k) != tuple(_DEFAULT_MAKER.k) and spec.parameters.get("k", k) != k:
+            raise UsageError(f"--k {spec.parameters['k']}: score table {name} of {base.path} has {k} folds")
+    return {**planned, **specs}
+
+
+def _check_model(base: ReleaseFolder, table: str, given: str, provenance: Mapping[str, Any]) -> None:
+    from ..eval.models import is_embedded
+
+    own = str((provenance.get("model") or {}).get("model"))
+    name = model_and_revision(given)[0]
+    if name == own or (is_embedded(name) and is_embedded(own)) or Path(name).name == own:
+        return
+    raise UsageError(
+        f"--lm {show(given)}: score table {table} of {base.path} was made with {own}; name that model first"
+    )
+
+
+def _check_new(base: ReleaseFolder, errata: Errata, chosen: Sequence[str]) -> None:
+    taken = {**base.configs, **dict.fromkeys(errata.publication.aliases)}
+    for name in chosen:
+        if errata.name(name) in taken:
+            known = errata.name(name)
+            raise UsageError(f"{base.path} has config {known!r} already; name only configs that it lacks")
+
+
+def _check_source(base: ReleaseFolder, data: SourceData) -> None:
+    source = base.manifest["source"]
+    if source_fingerprint(data.files) == source["fingerprint"]:
+        return
+    known = {file["name"]: file["sha256"] for file in source["files"]}
+    found = {file.name: file.sha256 for file in data.files}
+    names = [name for name in dict.fromkeys([*known, *found]) if known.get(name) != found.get(name)]
+    raise UsageError(
+        f"the source is not that of {base.path}: {', '.join(names)}; give the same files, or build a new "
+        "release"
+    )

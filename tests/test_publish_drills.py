@@ -1,0 +1,98 @@
+"""Publishing is killed at any request or moment: the Hub has the old version or the new; a rerun finishes."""
+
+from __future__ import annotations
+
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from drills import Client, Drill, Scene, build, first_scene, update_scene
+
+MOMENTS = 8
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    place = tmp_path_factory.mktemp("folders")
+    return [build(place / name, changed) for name, changed in (("first", False), ("changed", True))]
+
+
+@pytest.fixture(scope="module", params=["classic", "xet"])
+def drilled(
+    request: pytest.FixtureRequest, folders: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Client, list[Scene]]]:
+    """A client, and the scenes: a first publication and an update."""
+    place = tmp_path_factory.mktemp(request.param)
+    client = Client(folders[0], xet=request.param == "xet")
+    first = first_scene(place / "first", client, folders[0], xet=request.param == "xet")
+    yield client, [first, update_scene(place / "update", client, first, folders[1])]
+    client.close()
+
+
+def finished(drill: Drill) -> list[str]:
+    """What is wrong after a run was disturbed, and after the next one."""
+    drill.settle()
+    wrong = drill.mixed()
+    code, said = drill.publish()
+    return [*wrong, *(drill.unfinished() if code == 0 else [f"the next run ends with {code}: {said}"])]
+
+
+def test_killed_at_any_request(drilled: tuple[Client, list[Scene]], tmp_path: Path) -> None:
+    """Before the server does what was asked, and after it did: the answer finds nobody."""
+    client, scenes = drilled
+    wrong = []
+    for scene in scenes:
+        for request in scene.steps:
+            for lost in (True, False) if request in scene.writes else (True,):
+                with Drill(scene, tmp_path / "drill", client) as drill:
+                    drill.before(request, client.kill)
+                    if lost:
+                        drill.fail(request, None)
+                    code, _ = drill.publish()
+                    found = finished(drill) if code == -signal.SIGKILL else [f"not killed, but {code}"]
+                place = f"{scene.name}, request {request}, {'lost' if lost else 'carried out'}"
+                wrong += [f"{place}: {what}" for what in found]
+    assert wrong == []
+
+
+def test_killed_at_any_moment(drilled: tuple[Client, list[Scene]], tmp_path: Path) -> None:
+    client, scenes = drilled
+    generator = random.Random(20)
+    wrong = []
+    for scene in scenes:
+        start = time.monotonic()
+        with Drill(scene, tmp_path / "drill", client) as drill:
+            drill.publish()
+        whole = time.monotonic() - start
+        for _ in range(MOMENTS):
+            moment = generator.random() * whole
+            with Drill(scene, tmp_path / "drill", client) as drill:
+                timer = threading.Timer(moment, client.kill)
+                timer.start()
+                drill.publish()
+                timer.cancel()
+                timer.join()
+                wrong += [f"{scene.name}, after {moment:.2f} s: {what}" for what in finished(drill)]
+    assert wrong == []
+
+
+def test_killed_again_and_again(drilled: tuple[Client, list[Scene]], tmp_path: Path) -> None:
+    """Each run is killed a few requests later than the one before; the last one ends well."""
+    client, scenes = drilled
+    for scene in scenes:
+        with Drill(scene, tmp_path / "drill", client) as drill:
+            for request in range(2, len(scene.requests), 3):
+                drill.server.faults.clear()
+                drill.before(request, client.kill)
+                code, _ = drill.publish()
+                drill.settle()
+                assert drill.mixed() == []
+                if code == 0:
+                    break
+                assert code == -signal.SIGKILL
+            drill.server.faults.clear()
+            assert finished(drill) == []
