@@ -14,6 +14,7 @@ from ..cards import README, hand_written, write_card
 from ..cards.harness import export_texts
 from ..errors import BenchwrightWarning
 from ..eval import refresh_index
+from ..eval.results import INDEX, withhold_answers
 from ..release import ReleaseFolder
 from .analyse import PROPERTIES, analyse, is_stale, split_hashes
 from .release import ReleaseWriter
@@ -31,6 +32,7 @@ def describe(
     trees_from: Path | None = None,
     renamed: Mapping[str, str] | None = None,
     same_rows: bool = False,
+    withhold: bool = False,
 ) -> None:
     """Analyse the rows, export harness tasks and write the card of a release that is being made.
 
@@ -39,7 +41,8 @@ def describe(
     the rows that they were measured on have changed, and so do analyses of the same rows by other data.
     `renamed` maps names of its configs to those that they have now. `trees_from` is a source whose files
     hold constituency trees of the texts. `same_rows` says that the rows are those of `earlier`, only with
-    other columns or names. Rows without text are neither analysed nor asked about.
+    other columns or names; `withhold` that answers which may be text of the corpus are taken out. Rows
+    without text are neither analysed nor asked about.
     """
     view, names = writer.view(manifest), renamed or {}
     if earlier is not None:
@@ -47,8 +50,9 @@ def describe(
         if (earlier / RESULTS).is_dir():
             with writer.adding(RESULTS):
                 _copy_results(earlier / RESULTS, writer.folder / RESULTS, names)
-                if not (view.is_stripped and same_rows):
-                    refresh_index(view)
+                if withhold:
+                    withhold_answers(view)
+                refresh_index(view)
     text, lost = not view.is_stripped, []
     with writer.adding(PROPERTIES):
         known = None if earlier is None else _copy_properties(earlier, view, names, same_rows)
@@ -72,6 +76,8 @@ def describe(
 def _copy_results(source: Path, target: Path, renamed: Mapping[str, str]) -> None:
     """Copy stored results; those of renamed configs speak of the new names."""
     shutil.copytree(source, target, dirs_exist_ok=True)
+    if renamed and (target / INDEX).is_file():
+        _rename_in_index(target / INDEX, renamed)
     for old, new in renamed.items():
         folder = target / old
         if not folder.is_dir():
@@ -86,6 +92,15 @@ def _copy_results(source: Path, target: Path, renamed: Mapping[str, str]) -> Non
                 moved.parent.mkdir(exist_ok=True)
                 shutil.copyfile(path, moved)
         shutil.rmtree(folder)
+
+
+def _rename_in_index(path: Path, renamed: Mapping[str, str]) -> None:
+    """What the index says of rows that have no text here cannot be found out again."""
+    try:
+        index = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return
+    write_text(path, json.dumps(_renamed_lines(index, renamed), ensure_ascii=False))
 
 
 def _copy_properties(
@@ -112,7 +127,9 @@ def _renamed_lines(value: Any, renamed: Mapping[str, str]) -> Any:
     if not isinstance(value, dict):
         return value
     config = value.get("config")
-    changed = {"config": renamed.get(config, config)} if isinstance(config, str) else {}
+    changed: dict[str, Any] = {"config": renamed.get(config, config)} if isinstance(config, str) else {}
+    if isinstance(drawn := value.get("random_configs"), list):
+        changed["random_configs"] = [renamed.get(name, name) for name in map(str, drawn)]
     return {**{key: _renamed_lines(item, renamed) for key, item in value.items()}, **changed}
 
 
@@ -124,7 +141,8 @@ def release_name(folder: Path) -> str:
 def other_files(release: ReleaseFolder) -> list[str]:
     """Files in a release folder that people put there: all that no build, evaluation or card writes."""
     made = {"assignments", "analyses", "figures", "harness", RESULTS, README, "manifest.json", "eval.yaml"}
-    made |= set(release.configs)
+    # The last two stand there while a publication brings the folder up to date, or was killed at that.
+    made |= {*release.configs, ".publishing", ".publishing.lock"}
     paths = (path.relative_to(release.path) for path in sorted(release.path.rglob("*")) if path.is_file())
     return [path.as_posix() for path in paths if path.parts[0] not in made]
 

@@ -28,8 +28,9 @@ _RESULTS = "results/"
 _EXPORTS = ("eval.yaml", "harness/")
 _FIELDS_SHOWN = 200
 # Where a release stands in its own history is no change of what it holds.
-_BOOKKEEPING = ("repo", "version", "changelog")
+_BOOKKEEPING = ("repo", "version", "changelog", "configs_hash")
 _OWN_SECTIONS = ("## Changelog", "## Errata")
+_VERSION_LINES = ("**Version ", "Made from **version ")
 _PLACES = (
     (re.compile(r'load_dataset\(\s*"[^"]*"'), "load_dataset(PLACE"),
     (re.compile(r',\s*revision="[^"]*"'), ""),
@@ -146,7 +147,7 @@ def _card_parts(text: str, placed: bool) -> tuple[str, dict[str, str], dict[str,
         fenced ^= line.lstrip().startswith("```")
         if not fenced and line.startswith(("# ", "## ")):
             heading = line
-        if not placed and (heading in _OWN_SECTIONS or line.startswith("**Version ")):
+        if not placed and (heading in _OWN_SECTIONS or line.startswith(_VERSION_LINES)):
             continue
         sections.setdefault(heading, []).append(line if placed else _without_place(line))
     joined = {heading.lstrip("# ") or "beginning": "\n".join(found) for heading, found in sections.items()}

@@ -87,9 +87,7 @@ def join_config(release: ReleaseFolder, config: str, corpus: Corpus) -> dict[str
     entry, assigned = release.config(config), release.assignment(config)
     features = Features.from_dict(entry[WITHOUT_TEXT]["features"])
     kept = {split: release.table(config, split) for split in entry["splits"]}
-    found = {
-        split: corpus.find(rows.column("uid"), rows.column("content_id")) for split, rows in kept.items()
-    }
+    found = _places_of_splits(kept, corpus)
     payload, side_matters = corpus.payload(_sides(entry, found, corpus))
     absent = [name for name in features if name not in payload.column_names + kept_columns(kept)]
     if absent:
@@ -122,6 +120,23 @@ def join_table(release: ReleaseFolder, config: str, corpus: Corpus) -> JoinedSpl
 def kept_columns(splits: Mapping[str, pa.Table]) -> list[str]:
     """The columns that splits without text have."""
     return next(iter(splits.values())).column_names
+
+
+def _places_of_splits(kept: Mapping[str, pa.Table], corpus: Corpus) -> dict[str, np.ndarray]:
+    """The place in the corpus of each row of each split; rows of equal inputs have places of their own."""
+    rows = pa.concat_tables([table.select(["uid", "content_id"]) for table in kept.values()])
+    places = corpus.find(rows.column("uid"), rows.column("content_id"))
+    claimed, used = set(places.tolist()), set()
+    for row in range(len(places)):
+        place = int(places[row])
+        if place in used:
+            free = (other for other in corpus.others(place) if other not in claimed)
+            place = places[row] = next(free, place)
+            claimed.add(place)
+        if place >= 0:
+            used.add(place)
+    ends = np.cumsum([table.num_rows for table in kept.values()])[:-1]
+    return dict(zip(kept, np.split(places, ends), strict=True))
 
 
 def _sides(entry: Mapping[str, Any], found: Mapping[str, np.ndarray], corpus: Corpus) -> np.ndarray:

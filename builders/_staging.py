@@ -20,9 +20,9 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ..atomic import recover, replace_folder
-from ..errors import ReleaseError
+from ..errors import ReleaseError, show
 from ..hashing import canonical_json, sha256_file
-from ..release import MANIFEST
+from ..release import MANIFEST, leads_outside
 
 _KEY_DIGITS = 12
 _PLAN_KEY = re.compile(r"(sha256:)?([0-9a-f]{12,})")
@@ -159,14 +159,20 @@ class Staging:
             self._journal.path.unlink(missing_ok=True)
         self._release()
 
+    def path(self, name: str) -> Path:
+        """Where the file `name` is made. Raises ReleaseError for a name that leads out of the folder."""
+        if leads_outside(name):
+            raise ReleaseError(f"{show(name)} is no file inside of {self._shown}; it is not written")
+        return self.folder / name
+
     def file(self, name: str, made_from: str, write: Callable[[Path], None]) -> dict[str, Any]:
         """`bytes` and `sha256` of one file: the finished one if it was made from the same, else a new one.
 
-        `made_from` is a hash of the file's content and form. Raises ReleaseError if the disk refuses. May
-        be called from several threads.
+        `made_from` is a hash of the file's content and form. Raises ReleaseError if the disk refuses, and as
+        `path` does. May be called from several threads.
         """
+        path = self.path(name)
         self._claimed.add(name)
-        path = self.folder / name
         record = self._journal.records.get(name)
         if record is None or record["made_from"] != made_from or not _agrees(path, record):
             with writing(self._shown / name):

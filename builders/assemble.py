@@ -105,8 +105,10 @@ def start_configs(
         made = splitter.split(split_rows, None if table is None else table.scores())
         kept = without_rows(made, withdrawn) if withdrawn.any() else made
         name = errata.name(spec.name)
+        present = renamed_spec(spec, errata.names)
+        forward = None if spec.reverse_of in errata.reasons else present.reverse_of
         config = writer.start_config(
-            replace(renamed_spec(spec, errata.names), default=spec.name == default),
+            replace(present, reverse_of=forward, default=spec.name == default),
             rows,
             kept,
             task=builder.task,

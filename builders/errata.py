@@ -307,10 +307,11 @@ def _scores_without_rows(
 
 def _without_config(writer: ReleaseWriter, old: ReleaseFolder, config: str, reason: str) -> dict[str, Any]:
     """Keep every config but one; the manifest."""
-    entries = {name: dict(entry) for name, entry in old.configs.items() if name != config}
+    entries = {name: _without_forward(entry, config) for name, entry in old.configs.items() if name != config}
     placed = {name: entry for name, entry in entries.items() if entry["kind"] == "split"}
     if old.config(config)["default"]:
-        forward = [name for name, entry in placed.items() if entry["scores"] and not entry["reverse_of"]]
+        scored = {name: entry["parameters"] for name, entry in placed.items() if entry["scores"]}
+        forward = [name for name, parameters in scored.items() if not parameters.get("reverse")]
         entries[(forward or list(placed))[0]]["default"] = True
     read = {entry["scores"] for entry in placed.values()}
     scores = {name: entry for name, entry in old.manifest["scores"].items() if name in read}
@@ -329,6 +330,12 @@ def _without_config(writer: ReleaseWriter, old: ReleaseFolder, config: str, reas
         aliases={name: present for name, present in known.aliases.items() if present != config},
     )
     return publication.put_into({**old.manifest, "scores": scores, "configs": entries})
+
+
+def _without_forward(entry: Mapping[str, Any], config: str) -> dict[str, Any]:
+    """An entry of the manifest once `config`, of which it may be the reverse, is gone."""
+    gone = {"reverse_of": None} if entry.get("reverse_of") == config else {}
+    return {**entry, **gone}
 
 
 def _keep_rows(writer: ReleaseWriter, old: ReleaseFolder, entries: Iterable[Mapping[str, Any]]) -> None:

@@ -61,7 +61,7 @@ def export(
     model's Hub repository, for releases that are published; `out/every_eval_ever/` holds records of Every
     Eval Ever. Results without a model, of some rows only (`limit`) and stale ones are left out; the Hub takes
     those on the split that the benchmark evaluates. A folder counts as published where it holds a published
-    version; its results are taken to be of that version's rows.
+    version; its results are taken to be of that version's rows, and are left out where it was changed since.
 
     `organization` is who ran the evaluations (None: the owner of the repository, else `unknown`),
     `relationship` what they are to the makers of the models. `timestamp` is the time of the records in
@@ -106,7 +106,10 @@ def _why_not(release: ReleaseFolder, result: Result) -> str | None:
         return "without a model"
     if result.limit is not None:
         return "of some rows only"
-    return None if stale_reason(result, release) is None else "stale"
+    if stale_reason(result, release) is not None:
+        return "stale"
+    changed = release.publication.version is not None and not release.is_as_published
+    return "not published" if changed and not isinstance(release, HubRelease) else None
 
 
 def _benchmark(release: ReleaseFolder) -> Benchmark:

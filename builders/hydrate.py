@@ -6,7 +6,7 @@ joining both; the digests in the assignments prove every one of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from datasets import Features
 
 from ..errors import ReleaseError, UsageError
+from ..eval.results import text_answers
 from ..features import HEAD, PLACEMENT, payload_columns
 from ..hashing import canonical_json, row_digests, sha256_text
 from ..progress import Stage, no_progress
@@ -46,10 +47,11 @@ class Hydration:
 
 
 def has_text(release: ReleaseFolder) -> bool:
-    """Whether a config of a release has columns of its corpus, and not ids and placements alone."""
-    return any(
+    """Whether a release has columns of its corpus, or answers that may be text of it, and not ids alone."""
+    columns = any(
         set(entry["features"]) - _IDS for entry in release.configs.values() if entry["kind"] != "scores"
     )
+    return columns or bool(text_answers(release))
 
 
 def strip(
@@ -61,24 +63,39 @@ def strip(
 ) -> ReleaseFolder:
     """Write a release again without the text of its corpus, for sources that may not be passed on.
 
-    Rows keep `uid`, `content_id` and the columns of their placement; assignments, scores, results and
-    analyses stay. Raises ReleaseError for a release that has no text, or that cannot be read or written.
+    Rows keep `uid`, `content_id` and the columns of their placement; configs that have no more stay as they
+    are, and so do assignments, scores, analyses and the values of results. Single answers stay only where
+    they are labels: a program may be one of the corpus. Raises ReleaseError for a release that has no text,
+    or that cannot be read or written.
     """
     old = open_whole(release, progress)
     if not has_text(old):
         raise ReleaseError(f"{old.path} has no text to take out; it can be published as it is")
-    key = sha256_text(canonical_json(["strip", old.manifest]))
+    return strip_configs(old, old.configs, out=out, overwrite=overwrite)
+
+
+def strip_configs(
+    old: ReleaseFolder, configs: Iterable[str], *, out: str | Path, overwrite: bool = False
+) -> ReleaseFolder:
+    """`strip` for some configs of a release; the others keep their text."""
+    chosen = {name for name in configs if name in old.configs and _is_whole(old.config(name))}
+    key = sha256_text(canonical_json(["strip", old.manifest, sorted(chosen)]))
     with ReleaseWriter(out, key, overwrite) as writer:
-        _take_over(writer, old)
+        _take_over(writer, old, without=chosen)
         entries = {}
         for name, entry in old.configs.items():
-            if entry["kind"] == "scores":
+            if name not in chosen:
                 entries[name] = entry
             elif _IDS & set(entry["features"]):
                 entries[name] = _stripped(writer, old, name)
         manifest = {**old.manifest, "configs": entries}
-        describe(writer, manifest, name=release_name(Path(out)), earlier=old.path, same_rows=True)
+        name = release_name(Path(out))
+        describe(writer, manifest, name=name, earlier=old.path, same_rows=True, withhold=True)
         return writer.finish(manifest)
+
+
+def _is_whole(entry: Mapping[str, Any]) -> bool:
+    return entry["kind"] != "scores" and WITHOUT_TEXT not in entry
 
 
 def hydrate(
@@ -95,6 +112,7 @@ def hydrate(
     their inputs where the copy numbers its rows otherwise, and each one must have its published digest.
     If rows are missing or different, nothing is written and the answer names them; else the release at
     `out` has the files that were published from the whole text, byte for byte under equal library versions.
+    Answers that were taken out are not put back: `benchwright eval` makes them again.
 
     Raises UsageError for a release that has its text, SourceError for a source that cannot be read.
     """
@@ -114,7 +132,7 @@ def hydrate(
         return answer
     key = sha256_text(canonical_json(["hydrate", manifest]))
     with ReleaseWriter(out, key, overwrite) as writer:
-        _take_over(writer, old)
+        _take_over(writer, old, without=joined)
         entries = {
             name: _with_text(writer, name, entry, joined[name]) if WITHOUT_TEXT in entry else entry
             for name, entry in old.configs.items()
@@ -136,7 +154,8 @@ def _joined(old: ReleaseFolder, config: str, corpus: Corpus) -> dict[str, Joined
 def _answer(old: ReleaseFolder, joined: Mapping[str, Mapping[str, JoinedSplit]]) -> Hydration:
     """What is missing or different, in the order of configs and rows, each once."""
     splits = [split for found in joined.values() for split in found.values()]
-    tables = [split.table for name in old.placed_configs for split in joined[name].values()]
+    placed = [found for name, found in joined.items() if name in old.placed_configs]
+    tables = [split.table for found in placed for split in found.values()]
     uids = {uid for table in tables for uid in table.column("uid").to_pylist()}
     missing = tuple(dict.fromkeys(uid for split in splits for uid in split.missing))
     different = tuple(dict.fromkeys(uid for split in splits for uid in split.different))
@@ -156,11 +175,11 @@ def _with_text(
     return {**rest, "features": entry[WITHOUT_TEXT]["features"], "splits": splits}
 
 
-def _take_over(writer: ReleaseWriter, old: ReleaseFolder) -> None:
-    """Copy what has no text: scores, assignments, and files that people put there."""
-    scores = [entry for entry in old.configs.values() if entry["kind"] == "scores"]
+def _take_over(writer: ReleaseWriter, old: ReleaseFolder, without: Collection[str]) -> None:
+    """Copy the files that stay as they are: all but the rows of some configs, and what is made anew."""
+    kept = [entry for name, entry in old.configs.items() if name not in without]
     assigned = [entry["assignment"]["file"] for entry in old.placed_configs.values()]
-    for name in [*assigned, *files_of(scores), *other_files(old)]:
+    for name in dict.fromkeys([*assigned, *files_of(kept), *other_files(old)]):
         writer.keep(old.path / name, name, link=False)
 
 

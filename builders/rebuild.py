@@ -7,12 +7,12 @@ import tempfile
 from pathlib import Path
 
 from ..progress import Stage, no_progress
-from ..release import ReleaseFolder
+from ..release import WITHOUT_TEXT, ReleaseFolder
 from ._errata import MADE_AS, Errata
 from .build import make_release
 from .comparison import Difference, compare
 from .hub.location import open_release
-from .hydrate import has_text, strip
+from .hydrate import strip_configs
 from .recorded import builder_of, options_of
 from .scoring import TableMaker
 
@@ -48,6 +48,9 @@ def rebuild(
             overwrite=overwrite,
             errata=Errata.of(manifest),
         )
-        return compare(old, new if has_text(old) else strip(new, out=scratch / "without-text"))
+        if old.is_stripped:
+            kept = {name for name, entry in old.configs.items() if WITHOUT_TEXT not in entry}
+            new = strip_configs(new, set(new.configs) - kept, out=scratch / "without-text")
+        return compare(old, new)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -271,9 +271,10 @@ class ReleaseWriter:
         return writing(self.target / name)
 
     def write_text(self, name: str, text: str) -> None:
-        """Write a text file. Raises ReleaseError if the disk refuses."""
+        """Write a text file. Raises ReleaseError if the disk refuses, or for a name that leads outside."""
+        path = self._staging.path(name)
         with self.adding(name):
-            write_text(self.folder / name, text)
+            write_text(path, text)
 
     def finish(self, manifest: dict[str, Any]) -> ReleaseFolder:
         """Write the manifest and move the release to its target.
@@ -337,9 +338,9 @@ class ReleaseWriter:
 
         With `link` without a copy, where the disk allows it: files of releases are replaced, never changed
         in place, so that the release that is replaced may share them. Raises ReleaseError if the disk
-        refuses.
+        refuses, or for a name that leads outside.
         """
-        target = self.folder / name
+        target = self._staging.path(name)
         with self.adding(name):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)

@@ -38,9 +38,10 @@ def verify(
     that withdrawn rows are gone; the card's configs, sizes and hashes, and its seal, which also tells any
     change of the manifest; that a tag of the Hub holds the version of its name.
 
-    With `source`, every config is built again from there with the release's own scores, and what differs
-    is added. Raises ReleaseError for a place that is no release, a manifest that cannot be used or files
-    that no release can have, UsageError for a name that is neither a folder nor a Hub id.
+    With `source`, every config of a release without any disagreement is built again from there with the
+    release's own scores, and what differs is told. Raises ReleaseError for a place that is no release, a
+    manifest that cannot be used or files that no release can have, UsageError for a name that is neither a
+    folder nor a Hub id.
     """
     folder, revision = _whole(release, progress)
     with _reading_fields(folder):
@@ -48,13 +49,20 @@ def verify(
         found += _stray_files(folder)
     with progress("verify", len(folder.configs), "configs") as report:
         for name in folder.configs:
+            # Types that no table can have are told before any file is read by them.
             with _reading_fields(folder):
                 _ = folder.features(name).arrow_schema
             found += config_differences(folder, name)
             report(1)
     with _reading_fields(folder):
         found += card_differences(folder)
-    return found if source is None else found + _rebuilt(folder, source, bool(found), progress)
+    if source is None or found:
+        # A release that was tampered with says itself what to build: that proves nothing.
+        return found
+    # Building needs much that checking does not.
+    from .rebuild import rebuild
+
+    return rebuild(folder, source=source, progress=progress)
 
 
 def _whole(place: str | Path | ReleaseFolder, progress: Stage) -> tuple[ReleaseFolder, str | None]:
@@ -66,21 +74,6 @@ def _whole(place: str | Path | ReleaseFolder, progress: Stage) -> tuple[ReleaseF
             return ReleaseFolder(location), None
         release, revision = HubRelease(location.repo, location.revision), location.revision
     return (release.download_all(progress=progress) if isinstance(release, HubRelease) else release), revision
-
-
-def _rebuilt(
-    release: ReleaseFolder, source: str | Path, already_unlike: bool, progress: Stage
-) -> list[Difference]:
-    # Building needs much that checking does not.
-    from .rebuild import rebuild
-
-    try:
-        return rebuild(release, source=source, progress=progress)
-    except ReleaseError:
-        # Files that cannot be read have been told by name already.
-        if already_unlike:
-            return []
-        raise
 
 
 @contextmanager

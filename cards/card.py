@@ -60,10 +60,11 @@ def render_card(
 ) -> str:
     """The text of README.md.
 
-    Readers are shown how to load the Hub dataset `repo` (None: the one that the release was published as)
-    or, without one, the folder `name` (None: the folder's own name). Hand-written sections are taken from
-    `previous` (None: the README.md that stands in the folder). `figures` are those to show (None: those of
-    the release whose files stand in the folder). The last line seals text and manifest; see `seal`.
+    Readers are shown how to load the Hub dataset `repo` (None: the one that the release was published as, if
+    its configs have not changed since) or, without one, the folder `name` (None: the folder's own name).
+    Hand-written sections are taken from `previous` (None: the README.md that stands in the folder). `figures`
+    are those to show (None: those of the release whose files stand in the folder). The last line seals text
+    and manifest; see `seal`.
 
     The same release gives the same text. Raises ReleaseError for a release that readers could not load, or
     for hand-written sections whose markers do not match.
@@ -112,8 +113,10 @@ class _Place:
         # A release that is still being made stands in a hidden folder, whose name readers never see.
         folder = name or (f"{release.dataset['builder']}-splits" if own.startswith(".") else own)
         published = release.publication
-        repo = repo or published.repo
-        return cls(folder, repo, published.version if repo and repo == published.repo else None)
+        changed = published.version is not None and not release.is_as_published
+        own = None if changed else published.repo
+        repo = repo or own
+        return cls(folder, repo, published.version if repo and repo == own else None)
 
     @property
     def argument(self) -> str:
@@ -172,6 +175,7 @@ def _render(
         **_evidence(release, shown, {figure.file for figure in figures}),
         **_results(release),
         **_history(release),
+        "on_hub": place.repo is not None,
         "user": user,
     }
     return seal(_environment().get_template("README.md.jinja").render(context), release.manifest)
@@ -240,7 +244,7 @@ def _history(release: ReleaseFolder) -> dict[str, Any]:
     """What became of it on the Hub."""
     published = release.publication
     return {
-        "version_line": version_line(published),
+        "version_line": version_line(published, release.is_as_published),
         "changelog": changelog(published),
         "errata": errata(published),
         "foreign_configs": foreign_configs(release),

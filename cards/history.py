@@ -18,8 +18,11 @@ BUMPS = ("major", "minor", "patch")
 """Kinds of versions that say something to readers; the first one is none of them."""
 
 
-def version_line(published: Publication) -> Markdown | None:
-    """Which version of which Hub dataset this is, and where its history stands; None if it is none."""
+def version_line(published: Publication, as_published: bool = True) -> Markdown | None:
+    """Which version of which Hub dataset this is or, if it is not as published, was made from.
+
+    It says where its history stands. None if no version was published.
+    """
     if published.repo is None or published.version is None:
         return None
     history = [
@@ -29,7 +32,10 @@ def version_line(published: Publication) -> Markdown | None:
     ]
     more = compose(" ({history})", history=join(history)) if history else Markdown("")
     version, repo = published.version, published.repo
-    line = compose("**Version {version}** of {repo:code}{more}.", version=version, repo=repo, more=more)
+    text = "**Version {version}** of {repo:code}{more}."
+    if not as_published:
+        text = "Made from **version {version}** of {repo:code}{more}, with changes that are not published."
+    line = compose(text, version=version, repo=repo, more=more)
     if version in published.yanked:
         reason = _stopped(published.yanked[version])
         line = compose("{line} **This version was withdrawn**: {reason}", line=line, reason=reason)

@@ -6,7 +6,7 @@ A section stands between two lines of their own, `<!-- user:begin NAME -->` and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..errors import PublishError, ReleaseError
 
@@ -64,16 +64,18 @@ def merge_user_sections(base: str | None, head: str, local: str) -> str:
 
     `base` is the card that both were made from (None: there is none), `head` the one on the Hub now, `local`
     the one of the release folder; each a whole README.md. A section that only one of the two changed is
-    taken from it, a section that both changed from the one that holds the other's text whole. A `head` that
-    benchwright did not write becomes the section `earlier-card`, if it says anything.
+    taken from it, a section that both changed from the one that holds the other's text whole. A `head` or a
+    `local` that benchwright did not write becomes the section `earlier-card`, if it says anything, beside the
+    sections of `base`; an empty one changes nothing.
 
     Returns sections with their markers, for `render_card(previous=...)`. Raises PublishError for a section
     that was changed differently on both sides, or for markers that do not match.
     """
     before = {} if base is None or is_foreign(base) else _sections(base, "README.md of the base version")
-    # Whoever replaced the whole file took nothing back that stood in a section of it.
-    there = before | _earlier_card(head) if is_foreign(head) else _sections(head, "README.md on the Hub")
-    here = _sections(local, "README.md of the release")
+    there, here = (
+        _replaced(text, before) if is_foreign(text) else _sections(text, where)
+        for text, where in ((head, "README.md on the Hub"), (local, "README.md of the release"))
+    )
     merged = {
         name: _merged(name, *(side.get(name, "") for side in (before, there, here)))
         for name in dict.fromkeys([*here, *there])
@@ -114,15 +116,27 @@ def _sections(text: str, where: str) -> dict[str, str]:
     return {name: "" if body.strip() in ("", HINTS.get(name)) else body for name, body in found.items()}
 
 
-def _earlier_card(text: str) -> dict[str, str]:
-    """The body of a card that others wrote; nothing if it holds no more than headings and a template."""
+def _replaced(text: str, before: Mapping[str, str]) -> dict[str, str]:
+    """The sections of a card that was replaced by another text as a whole, and that text.
+
+    Whoever did so took nothing back that stood in a section of it.
+    """
+    body, known = _earlier_card(text), before.get(EARLIER_CARD, "")
+    if not body or _holds(known, body):
+        return dict(before)
+    joined = f"{known}\n\n{body}" if known and not _holds(body, known) else body
+    return {**before, EARLIER_CARD: joined}
+
+
+def _earlier_card(text: str) -> str:
+    """The body of a card that others wrote; empty if it holds no more than headings and a template."""
     body = _HEADER.sub("", "\n".join(_LINE_END.split(text))).strip("\n ")
     said = [
         line
         for line in _COMMENT.sub("", body).split("\n")
         if line.strip() and not line.lstrip().startswith("#") and not _TEMPLATE.search(line)
     ]
-    return {EARLIER_CARD: body} if said else {}
+    return body if said else ""
 
 
 def _lines(text: str, where: str) -> Iterator[OwnedLine]:

@@ -47,6 +47,7 @@ class Publication:
     `changelog` is newest first. `aliases` maps former names of configs to present ones; they are kept until
     the next major version. `yanked` maps versions to reasons. `foreign` holds the README entries (lists
     `configs` and `dataset_info`) of configs in the repo that benchwright did not make, as they stood.
+    `configs_hash` is that of the configs of `version`; None where none was noted.
     """
 
     repo: str | None = None
@@ -56,6 +57,7 @@ class Publication:
     withdrawn: tuple[Withdrawal, ...] = ()
     yanked: Mapping[str, str] = field(default_factory=dict)
     foreign: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+    configs_hash: str | None = None
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Publication:
@@ -80,6 +82,7 @@ class Publication:
                     for key in ("configs", "dataset_info")
                     if data.get("foreign", {}).get(key)
                 },
+                configs_hash=_text(data.get("configs_hash")),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"publication cannot be read ({error}), got {show(data)}") from None

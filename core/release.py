@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .errors import ReleaseError, show
+from .hashing import canonical_json, sha256_text
 from .publication import Publication
 from .tasks import Task
 
@@ -70,6 +71,17 @@ class ReleaseFolder:
     def publication(self) -> Publication:
         """Its version, history and errata on the Hub; an empty one if it was never published."""
         return Publication.of(self.manifest)
+
+    @property
+    def is_as_published(self) -> bool:
+        """Whether its configs are those of the version that it names; they may have their text besides."""
+        published = self.publication
+        if published.version is None or published.configs_hash is None:
+            return published.version is not None
+        try:
+            return published.configs_hash == configs_hash(self.configs)
+        except ValueError:  # NaN, as no published manifest has it.
+            return False
 
     @property
     def configs(self) -> dict[str, dict[str, Any]]:
@@ -138,10 +150,37 @@ class ReleaseFolder:
             yield json.loads(path.read_text(encoding="utf-8"))
 
     def _inside(self, name: str) -> Path:
-        parts = PurePosixPath(name)
-        if not parts.parts or parts.is_absolute() or ".." in parts.parts or "\\" in name or "\0" in name:
+        if leads_outside(name):
             raise ReleaseError(f"{self.path / MANIFEST} names a file outside the release: {name!r}")
-        return self.path / parts
+        return self.path / PurePosixPath(name)
+
+
+def leads_outside(name: str) -> bool:
+    """Whether `name` can mean something else than a file inside a folder.
+
+    >>> [leads_outside(name) for name in ("random/test.parquet", "../test.parquet", "/etc/passwd", "")]
+    [False, True, True, True]
+    """
+    path = PurePosixPath(name)
+    return not path.parts or path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name
+
+
+def configs_hash(configs: Mapping[str, Mapping[str, Any]]) -> str:
+    """`sha256:<hex>` of the entries of a manifest's configs, whatever files their rows stand in.
+
+    A release without its text and the one that has it again have the same.
+    """
+    return sha256_text(canonical_json({name: _without_files(entry) for name, entry in configs.items()}))
+
+
+def _without_files(entry: Mapping[str, Any]) -> dict[str, Any]:
+    whole = entry.get(WITHOUT_TEXT, entry)
+    splits = {
+        split: [facts["rows"], whole["splits"][split].get("content_hash"), facts.get("scores_hash")]
+        for split, facts in entry["splits"].items()
+    }
+    rest = {key: value for key, value in entry.items() if key != WITHOUT_TEXT}
+    return {**rest, "features": whole["features"], "splits": splits}
 
 
 def read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
@@ -160,14 +199,12 @@ def _check_shape(manifest: dict[str, Any]) -> None:
     """Raise ValueError unless what readers index has its type: a downloaded manifest may be anyone's."""
     _check_depth(manifest)
     _field(manifest, "dataset", dict, "dataset")
-    Publication.of(manifest)
     for name, entry in _field(manifest, "configs", dict, "configs").items():
         where = f"configs.{name}"
-        if not _CONFIG_NAME.fullmatch(name):
-            raise ValueError(
-                f"a config is named {show(name)}, but only letters, digits and _ . - may be used"
-            )
+        _check_config_name(name, "a config")
         _field(manifest["configs"], name, dict, where)
+        if "made_as" in entry:
+            _check_config_name(_field(entry, "made_as", str, f"{where}.made_as"), f"{where}.made_as")
         if entry.get("kind") not in _KINDS:
             raise ValueError(
                 f"{where}.kind must be one of {', '.join(_KINDS)}, got {show(entry.get('kind'))}"
@@ -180,6 +217,54 @@ def _check_shape(manifest: dict[str, Any]) -> None:
             _field(entry, "task", dict, f"{where}.task")
             assignment = _field(entry, "assignment", dict, f"{where}.assignment")
             _field(assignment, "file", str, f"{where}.assignment.file")
+            _check_withdrawn_shape(entry, where)
+        if WITHOUT_TEXT in entry:
+            whole = _field(entry, WITHOUT_TEXT, dict, f"{where}.{WITHOUT_TEXT}")
+            _field(whole, "features", dict, f"{where}.{WITHOUT_TEXT}.features")
+            hashes = _field(whole, "splits", dict, f"{where}.{WITHOUT_TEXT}.splits")
+            for split in splits:
+                facts = _field(hashes, split, dict, f"{where}.{WITHOUT_TEXT}.splits.{split}")
+                _field(facts, "content_hash", str, f"{where}.{WITHOUT_TEXT}.splits.{split}.content_hash")
+
+
+    scores = manifest.get("scores")
+    for table in scores if isinstance(scores, dict) else ():
+        if not _SPLIT_NAME.fullmatch(table):
+            raise ValueError(
+                f"a score table is named {show(table)}, but only letters, digits and _ may be used"
+            )
+    _check_former_names(Publication.of(manifest), manifest["configs"])
+
+
+def _check_former_names(publication: Publication, configs: dict[str, Any]) -> None:
+    """Former names lead to configs, and a build gives configs the present names: both become file names."""
+    for old, present in publication.aliases.items():
+        _check_config_name(old, "a former name of a config")
+        if old in configs:
+            raise ValueError(f"the former name {show(old)} is a config, too")
+        if present not in configs:
+            raise ValueError(f"the former name {show(old)} stands for {show(present)}, which is no config")
+    for entry in publication.withdrawn:
+        if entry.config is not None:
+            _check_config_name(entry.config, "a withdrawn config")
+
+
+def _check_config_name(name: Any, what: str) -> None:
+    if not isinstance(name, str) or not _CONFIG_NAME.fullmatch(name):
+        raise ValueError(f"{what} is named {show(name)}, but only letters, digits and _ . - may be used")
+
+
+def _check_withdrawn_shape(entry: dict[str, Any], where: str) -> None:
+    """What stands under `withdrawn` are three lists of texts of one length; splits are known or empty."""
+    if "withdrawn" not in entry:
+        return
+    record = _field(entry, "withdrawn", dict, f"{where}.withdrawn")
+    lists = [
+        _field(record, key, list, f"{where}.withdrawn.{key}") for key in ("uids", "splits", "content_ids")
+    ]
+    texts = all(isinstance(item, str) for items in lists for item in items)
+    if not texts or len({len(items) for items in lists}) != 1 or not {*lists[1]} <= {*SPLITS, ""}:
+        raise ValueError(f"{where}.withdrawn must list uids with their splits and content ids")
 
 
 def _check_depth(manifest: dict[str, Any]) -> None:

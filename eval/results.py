@@ -13,7 +13,7 @@ import json
 import platform
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ INDEX = "index.json"
 
 _UNSAFE = re.compile(r"[^a-z0-9._]+")
 _PACKAGES = ("benchwright", "numpy", "pyarrow", "scikit-learn")
-_OPTIONAL = ("flagged", "training", "unavailable", "tables", "databases")
+_OPTIONAL = ("flagged", "training", "unavailable", "tables", "databases", "withheld")
 """Fields that stand in the stored form only if they say something."""
 
 
@@ -51,6 +51,7 @@ class Result:
     and count, but not as they stand, for any metric. `tables` maps the side tables that metrics read to
     their hashes, `databases` is a hash of the databases, if any. `training` is what a baseline that trains a
     model says of it. `environment` is what the model says of its device; empty without a model.
+    `withheld` says that the answers are text that may not be passed on and were taken out.
     """
 
     config: str
@@ -73,6 +74,7 @@ class Result:
     tables: dict[str, str | None] = field(default_factory=dict)
     databases: str | None = None
     training: dict[str, Any] = field(default_factory=dict)
+    withheld: bool = False
 
     @property
     def settings_hash(self) -> str:
@@ -180,6 +182,8 @@ def stale_reason(result: Result, release: ReleaseFolder) -> str | None:
             return f"the table {table} has changed"
     if result.baseline in baselines and baselines.get(result.baseline).version != result.settings["version"]:
         return f"the baseline {result.baseline} has changed"
+    if result.withheld:
+        return None
     answers = read_predictions_hash(release.path / result.predictions_file)
     if answers != result.predictions_hash:
         return (
@@ -270,6 +274,28 @@ def read_result(release: ReleaseFolder, file: str) -> Result | None:
     return result
 
 
+def text_answers(release: ReleaseFolder) -> list[Path]:
+    """Per-example files, also of typed errors, whose answers may be text of the corpus and not labels."""
+    labels = {task.name: task.labels for task in map(release.task, release.placed_configs)}
+    labelled = {
+        release.path / result.file.removesuffix(".json")
+        for result in load_results(release)
+        if labels.get(result.task) is not None
+    }
+    files = sorted((release.path / FOLDER).glob("*/*.jsonl"))
+    return [file for file in files if file.with_suffix("").with_suffix("") not in labelled]
+
+
+def withhold_answers(release: ReleaseFolder) -> None:
+    """Remove `text_answers`; the results keep their values and the hash of what was answered."""
+    files = text_answers(release)
+    for result in load_results(release):
+        if release.path / result.predictions_file in files:
+            write_text(release.path / result.file, _pretty(replace(result, withheld=True).to_json()))
+    for file in files:
+        file.unlink()
+
+
 def load_results(release: ReleaseFolder) -> Iterator[Result]:
     """Every stored result, stale ones too, ordered by config as the release lists them, then by file."""
     order = {name: place for place, name in enumerate(release.configs)}
@@ -307,6 +333,16 @@ def write_index(
     ]
     index = {"format": FORMAT, "results": entries, "analyses": analyses}
     write_text(release.path / FOLDER / INDEX, _pretty(index))
+
+
+def read_analyses(release: ReleaseFolder) -> dict[str, list[dict[str, Any]]]:
+    """The analyses of the stored index by name; none where it is missing or cannot be read."""
+    try:
+        index = json.loads((release.path / FOLDER / INDEX).read_text(encoding="utf-8"))
+        analyses = {name: list(lines) for name, lines in index["analyses"].items()}
+    except (OSError, ValueError, RecursionError, LookupError, AttributeError, TypeError):
+        return {}
+    return {name: [line for line in lines if isinstance(line, dict)] for name, lines in analyses.items()}
 
 
 def _pretty(value: Any) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import UsageError
 from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
-from .analyses import summary
+from .analyses import summary, with_known
 from .baselines import Baseline, EvaluationData, Predictions, baselines
 from .baselines.external import ExternalPredictions
 from .data import load_data
@@ -22,6 +22,7 @@ from .results import (
     library_versions,
     load_results,
     metric_json,
+    read_analyses,
     read_result,
     result_file,
     settings_hash,
@@ -68,8 +69,8 @@ def evaluate(
     `ParserRecipe` with which parsers are fine-tuned, such as `max_steps`. `databases` is a folder of SQLite
     files (`<db_id>/<db_id>.sqlite` or `<db_id>.sqlite`), with which text-to-SQL is judged by execution too.
     `limit` evaluates that many rows, drawn by `seed`.
-    A stored result that is not stale is not made again unless `force`; where a metric can be added to it,
-    its answers are judged again.
+    A stored result that is not stale is not made again unless `force`, or its answers were withheld; where a
+    metric can be added to it, its answers are judged again.
 
     Returns the results in the order of configs and baselines; combinations that do not apply are left
     out (`why_not_applicable` says why). Raises UsageError for unknown names and for named baselines that
@@ -121,9 +122,14 @@ def why_not_applicable(
 
 
 def refresh_index(release: ReleaseFolder) -> None:
-    """Write `results/index.json`: every stored result, why it is stale if it is, and the analyses."""
+    """Write `results/index.json`: every stored result, why it is stale if it is, and the analyses.
+
+    Analyses that read rows or answers which were taken out stay as the index has them.
+    """
     results = [(result, stale_reason(result, release)) for result in load_results(release)]
-    write_index(release, results, summary(release, [result for result, stale in results if stale is None]))
+    current = [result for result, stale in results if stale is None]
+    found, known = summary(release, current), read_analyses(release)
+    write_index(release, results, with_known(found, known, release, current))
 
 
 @dataclass(frozen=True)
@@ -172,7 +178,7 @@ class _Run:
 def _result(release: ReleaseFolder, run: _Run, force: bool, progress: Stage) -> Result:
     data, baseline = run.data, run.baseline
     stored = read_result(release, run.file)
-    again = force or isinstance(baseline, ExternalPredictions)
+    again = force or isinstance(baseline, ExternalPredictions) or (stored is not None and stored.withheld)
     if stored is not None and not again and stale_reason(stored, release) is None:
         if not run.can_add(stored):
             return stored

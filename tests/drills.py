@@ -40,8 +40,12 @@ class Client:
     def __init__(self, folder: Path, xet: bool) -> None:
         environment = {
             **os.environ,
+            "HF_HOME": str(folder.parent / "hf_home"),
             "HF_TOKEN": token_of("alice"),
             "HF_HUB_DISABLE_XET": "0" if xet else "1",
+            # hf-xet waits by itself, for 3 seconds and more between its own attempts.
+            "HF_XET_CLIENT_RETRY_BASE_DELAY": "10ms",
+            "HF_XET_CLIENT_RETRY_MAX_ATTEMPTS": "2",
             "PYTHONUNBUFFERED": "1",
         }
         self._process = subprocess.Popen(
@@ -109,9 +113,19 @@ class Scene:
         return [n for n, one in enumerate(self.requests, start=1) if one.method not in ("GET", "HEAD")]
 
     @property
+    def turning(self) -> list[int]:
+        """Those of them that do more than store or check the content of one file."""
+        return [n for n in self.writes if "/lfs/" not in self.requests[n - 1].path]
+
+    @property
     def commit(self) -> int:
         """The number of the request that makes the commit."""
         return next(n for n, one in enumerate(self.requests, start=1) if "/commit/" in one.path)
+
+    @property
+    def sent(self) -> int:
+        """The number of the last request before the commit and the check of its card."""
+        return next(n for n, one in enumerate(self.requests) if "/validate-yaml" in one.path)
 
     @property
     def steps(self) -> list[int]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
-from release_helpers import SPECS, source_table, write_release
+from release_helpers import SPECS, disturbed, source_table, write_release
 
+from benchwright.builders.base import ConfigSpec
 from benchwright.builders.hub.publish import PublishReport, publish
 from benchwright.builders.release import manifest_text
 from benchwright.cards import render_card
@@ -27,6 +31,7 @@ def made(
     *,
     source: pa.Table | None = None,
     seed: int = 7,
+    specs: Sequence[ConfigSpec] = SPECS,
     manifest: Callable[[dict[str, Any]], None] = lambda manifest: None,
 ) -> ReleaseFolder:
     """A release of made-up rows with its scores; `seed` is that of config `random`, the default.
@@ -39,9 +44,9 @@ def made(
         replace(
             spec,
             default=spec.name == configs[-1],
-            parameters={"sizes": sizes, **({"seed": seed} if spec.name == "random" else {})},
+            parameters=spec.parameters | {"sizes": sizes} | ({"seed": seed} if spec.name == "random" else {}),
         )
-        for spec in SPECS
+        for spec in specs
         if spec.name in configs
     ]
     write_release(folder, source=source, specs=specs)
@@ -93,3 +98,29 @@ def send(folder: Path | ReleaseFolder, repo: str = REPO, **options: Any) -> Publ
     """Publish without loading in the end, which takes longest; the repository is made if need be."""
     options = {"create": True, "load": False, **options}
     return publish(folder, repo=repo, **options)
+
+
+class Killed(BaseException):
+    """Nothing that a program catches."""
+
+
+@contextmanager
+def killed_at(operation: int) -> Iterator[None]:
+    """Nothing changes the disk any more from that operation on, as if the process had ended there."""
+
+    def kill(number: int) -> None:
+        if number >= operation:
+            raise Killed
+
+    def counted(function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any, **options: Any) -> Any:
+            count[0] += 1
+            kill(count[0])
+            return function(*arguments, **options)
+
+        return run
+
+    with disturbed(kill) as count, ExitStack() as stack:
+        for place, name in ((shutil, "copyfile"), (shutil, "rmtree"), (Path, "unlink"), (Path, "rmdir")):
+            stack.enter_context(patch.object(place, name, counted(getattr(place, name))))
+        yield

@@ -78,3 +78,9 @@ def only(found: list[Difference]) -> Difference:
 
 def uid_of(release: Path, row: int) -> str:
     return pq.read_table(release / TRAIN).column("uid")[row].as_py()
+
+
+def lines_said(captured: Any) -> list[str]:
+    """Lines of both streams without those of progress, which come where a machine is slow."""
+    lines = (captured.out + captured.err).splitlines()
+    return [line for line in lines if not line.startswith(("verify: ", "fetching "))]

@@ -15,7 +15,7 @@ from scores_helpers import tiny_gpt2
 from benchwright.builders.build import build, split
 from benchwright.builders.rebuild import rebuild
 from benchwright.builders.rescore import rescore
-from benchwright.builders.scoring import model_slug, plan_tables
+from benchwright.builders.scoring import TableMaker, model_slug, plan_tables
 from benchwright.builders.verify import verify
 from benchwright.errors import BenchwrightError, ReleaseError, SourceError, UsageError
 from benchwright.eval import evaluate
@@ -352,7 +352,7 @@ def test_accepted_findings_are_known_in_manifest_and_card(tmp_path):
 
 
 def test_options_that_no_splitter_takes_are_refused_before_a_model_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr("benchwright.builders.build.make_table", lambda *_a, **_k: pytest.fail("scored"))
+    monkeypatch.setattr(TableMaker, "make", lambda *_a, **_k: pytest.fail("scored"))
     for options, message in (
         ({"criterion": "perplexty"}, "criterion"),
         ({"length_buckets": 0}, "length_control"),
@@ -363,6 +363,8 @@ def test_options_that_no_splitter_takes_are_refused_before_a_model_runs(tmp_path
         with pytest.raises(BenchwrightError, match=message):
             build("boolq", source="sample", out=tmp_path / "out", configs=["ll_split_pt_len"], **options)
     assert not (tmp_path / "out").exists()
+    with pytest.raises(pytest.fail.Exception, match="scored"):
+        build("boolq", source="sample", out=tmp_path / "out", configs=["ll_split_pt_len"])
 
 
 def test_published_scores_and_options_of_scoring_exclude_each_other(spider, tmp_path):

@@ -186,6 +186,18 @@ def test_a_withdrawn_config_goes_with_its_scores_and_another_one_becomes_the_def
     assert rebuild(after.path, source="sample") == []
 
 
+def test_a_reverse_whose_forward_config_is_withdrawn_is_the_reverse_of_none(release, tmp_path):
+    rename(release, config="ll_split_pt", to="unlikely")
+    after = withdraw(release.path, config="unlikely", reason="The scores were wrong.")
+    assert after.config("ll_split_pt_reverse")["reverse_of"] is None
+    assert [name for name, entry in after.configs.items() if entry["default"]] == ["random"]
+    assert verify(after.path) == []
+    assert rebuild(after.path, source="sample", out=tmp_path / "again") == []
+    assert ReleaseFolder(tmp_path / "again").config("ll_split_pt_reverse") == after.config(
+        "ll_split_pt_reverse"
+    )
+
+
 def test_a_split_that_loses_its_last_row_is_left_out_and_an_empty_config_is_refused(tmp_path):
     made = build(
         "boolq", source="sample", out=tmp_path / "small", configs=["random", "length"], validation=1, test=1

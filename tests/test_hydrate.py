@@ -6,20 +6,25 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from scores_helpers import tiny_gpt2
 
 from benchwright.builders.build import build, split
-from benchwright.builders.errata import withdraw
+from benchwright.builders.errata import rename, withdraw
+from benchwright.builders.hub.publish import publish
 from benchwright.builders.hydrate import has_text, hydrate, strip
 from benchwright.builders.rebuild import rebuild
+from benchwright.builders.release import manifest_text
 from benchwright.builders.spider import SpiderBuilder
 from benchwright.builders.verify import verify
+from benchwright.cards import write_card
 from benchwright.cli import main
-from benchwright.errors import ReleaseError, UsageError
-from benchwright.eval import evaluate
+from benchwright.errors import PublishError, ReleaseError, UsageError
+from benchwright.eval import evaluate, load_results, refresh_index
+from benchwright.eval.analyses import export_errors, store_typed_errors
 from benchwright.features import HEAD, PLACEMENT
 from benchwright.release import ReleaseFolder
 
@@ -35,7 +40,14 @@ def whole(tmp_path_factory) -> ReleaseFolder:
         "spider", source="sample", out=folder / "spider-splits", lm=[str(model)], configs=CONFIGS,
         cache=folder / "cache",
     )  # fmt: skip
-    evaluate(made, configs=["random"], baselines=["majority"])
+    evaluate(made, configs=["random"], baselines=["majority", "nearest_question"])
+    typed = folder / "typed.jsonl"
+    export_errors(made, "random", "nearest_question", typed, limit=1)
+    row = {**json.loads(typed.read_text(encoding="utf-8")), "error_type": "wrong table"}
+    typed.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    store_typed_errors(made, "random", "nearest_question", typed)
+    refresh_index(made)
+    write_card(made)
     card = made.path / "README.md"
     begin = "<!-- user:begin notes -->"
     card.write_text(card.read_text(encoding="utf-8").replace(begin, f"{begin}\nBy hand."), encoding="utf-8")
@@ -69,12 +81,49 @@ def test_a_stripped_release_has_ids_and_placements_and_not_a_word_of_the_corpus(
     assert verify(bare.path) == []
 
 
+def test_answers_that_are_programs_are_taken_out_with_the_text(whole, bare, tmp_path):
+    """The nearest question of train is answered with its program."""
+    queries = {
+        json.dumps(query, ensure_ascii=False)[1:-1].encode()
+        for split in whole.splits("random")
+        for query in whole.table("random", split).column("query").to_pylist()
+    }
+
+    def told(release: ReleaseFolder) -> set[str]:
+        found = files(release.path / "results").items()
+        return {name for name, data in found if any(query in data for query in queries)}
+
+    assert sorted(name.split(".", 1)[1] for name in told(whole)) == [
+        "errors.jsonl", "predictions.jsonl", "predictions.jsonl",
+    ]  # fmt: skip
+    assert told(bare) == set()
+    for result in load_results(whole):
+        (kept,) = (found for found in load_results(bare) if found.file == result.file)
+        assert kept == replace(result, withheld=True)
+    # Ids with such answers beside them are text all the same.
+    copy = ReleaseFolder(shutil.copytree(bare.path, tmp_path / "copy"))
+    for name in told(whole):
+        shutil.copyfile(whole.path / "results" / name, copy.path / "results" / name)
+    assert has_text(copy)
+    assert files(strip(copy, out=tmp_path / "again" / "spider-splits").path) == files(bare.path)
+
+
+def test_answers_that_are_labels_stay(tmp_path):
+    made = build("boolq", source="sample", out=tmp_path / "made", configs=["random"])
+    evaluate(made, baselines=["majority"])
+    bare = strip(made, out=tmp_path / "bare")
+    assert files(bare.path / "results") == files(made.path / "results")
+    assert not has_text(bare)
+
+
 def test_results_and_notes_stay_true_without_the_text(whole, bare):
     before, after = (
         json.loads((release.path / "results" / "index.json").read_text(encoding="utf-8"))
         for release in (whole, bare)
     )
     assert after == before
+    assert {entry["stale"] for entry in after["results"]} == {None}
+    assert all(before["analyses"][name] for name in ("breakdowns", "errors"))
     assert "By hand." in (bare.path / "README.md").read_text(encoding="utf-8")
     assert (bare.path / "analyses" / "properties.json").is_file()
 
@@ -83,13 +132,22 @@ def test_a_stripped_release_is_rebuilt_from_the_corpus(bare):
     assert rebuild(bare.path, source="sample") == []
 
 
+def without_answers(content: dict[str, bytes]) -> dict[str, bytes]:
+    """All files but stored results: answers that were taken out are not put back."""
+    return {name: data for name, data in content.items() if not name.startswith("results/random/")}
+
+
 def test_hydrating_gives_back_every_byte(whole, bare, tmp_path):
     answer = hydrate(bare.path, source="sample", out=tmp_path / "spider-splits")
     assert (answer.rows, answer.missing, answer.different, answer.tables) == (202, (), (), ())
     assert answer.release is not None
     old, new = files(whole.path), files(answer.release.path)
-    assert new == old
+    assert without_answers(new) == without_answers(old)
     assert verify(answer.release.path) == []
+    evaluate(answer.release, configs=["random"], baselines=["majority", "nearest_question"])
+    again = files(answer.release.path)
+    answers = [name for name in old if name.startswith("results/random/") and "errors" not in name]
+    assert {name: again[name] for name in answers} == {name: old[name] for name in answers}
 
 
 def test_the_hydrated_release_loads(bare, tmp_path):
@@ -169,6 +227,59 @@ def test_withdrawing_from_a_stripped_release_leaves_one_that_can_be_hydrated(bar
     assert verify(answer.release.path) == []
 
 
+def test_a_config_is_added_to_a_stripped_release_and_stripped_in_turn(bare, tmp_path):
+    """The added config has its text, so that it must be taken out before the release may be published."""
+    mixed = build(
+        "spider",
+        source="sample",
+        into=bare.path,
+        out=tmp_path / "mixed" / "spider-splits",
+        configs=["length"],
+    )
+    assert verify(mixed.path) == []
+    assert has_text(mixed)
+    assert rebuild(mixed.path, source="sample") == []
+    with pytest.raises(PublishError, match="take it out with `benchwright strip`"):
+        publish(ids_only(mixed, tmp_path / "ids_only"), repo="acme/spider-splits")
+
+    again = strip(mixed, out=tmp_path / "again" / "spider-splits")
+    assert not has_text(again)
+    assert verify(again.path) == []
+    assert {name: again.config(name) for name in bare.configs} == bare.configs
+    assert rebuild(again.path, source="sample") == []
+    index = json.loads((again.path / "results" / "index.json").read_text(encoding="utf-8"))
+    assert index["results"] == json.loads((bare.path / "results" / "index.json").read_bytes())["results"]
+    assert index["analyses"]["errors"]
+
+    for place in (again, mixed):
+        answer = hydrate(place, source="sample", out=tmp_path / f"whole-of-{place.path.parent.name}")
+        assert (answer.rows, answer.missing, answer.different, answer.tables) == (202, (), (), ())
+        assert verify(answer.release.path) == []
+        assert rebuild(answer.release.path, source="sample") == []
+        assert not answer.release.is_stripped
+        assert answer.release.config("length")["features"] == mixed.config("length")["features"]
+
+
+def ids_only(release: ReleaseFolder, out: Path) -> ReleaseFolder:
+    """A copy of a release whose licence lets ids be published, and no text."""
+    copy = shutil.copytree(release.path, out)
+    manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
+    manifest["dataset"]["redistribute"] = "ids_only"
+    (copy / "manifest.json").write_text(manifest_text(manifest), encoding="utf-8")
+    write_card(copy)
+    return ReleaseFolder(copy)
+
+
+def test_renaming_a_config_without_text_keeps_what_its_results_say_of_the_text(bare, tmp_path):
+    copy = ReleaseFolder(shutil.copytree(bare.path, tmp_path / "bare"))
+    after = rename(copy, config="random", to="drawn")
+    index = json.loads((after.path / "results" / "index.json").read_text(encoding="utf-8"))
+    assert {(entry["config"], entry["stale"]) for entry in index["results"]} == {("drawn", None)}
+    for name in ("breakdowns", "errors"):
+        assert {line["config"] for line in index["analyses"][name]} == {"drawn"}
+    assert verify(after.path) == []
+
+
 def test_a_users_own_data_may_be_released_as_ids_only(tmp_path):
     rows = tmp_path / "reviews.csv"
     lines = ["text,label", *(f"Review number {n} is long.,{('good', 'bad')[n % 2]}" for n in range(60))]
@@ -189,3 +300,21 @@ def test_a_users_own_data_may_be_released_as_ids_only(tmp_path):
     assert rebuild(bare, source=rows) == []
     with pytest.raises(UsageError, match="redistribute is 'all'; give text, ids_only or no"):
         split(rows, text="text", by=["random"], out=tmp_path / "x", redistribute="all")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("without_text", {"features": {}}),
+        ("without_text", {"features": {}, "splits": {"train": {}}}),
+        ("withdrawn", {"uids": ["a"], "splits": [], "content_ids": []}),
+        ("withdrawn", {"uids": ["a"], "splits": ["nowhere"], "content_ids": ["0"]}),
+        ("withdrawn", ["a"]),
+    ],
+)
+def test_a_manifest_that_misuses_its_records_is_refused(bare, tmp_path, key, value):
+    manifest = json.loads((bare.path / "manifest.json").read_text(encoding="utf-8"))
+    manifest["configs"]["random"][key] = value
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(ReleaseError, match=rf"configs\.random\.{key}"):
+        hydrate(tmp_path, source="sample", out=tmp_path / "out")

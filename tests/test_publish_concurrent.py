@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
-from publish_helpers import REPO, made, send, write_section
-from release_helpers import source_table
+from publish_helpers import REPO, Killed, errata, killed_at, made, send, write_section
+from release_helpers import SPECS, fingerprint, source_table
 
 from benchwright.builders import release as writer
 from benchwright.builders.hub import commit
+from benchwright.builders.hub import publish as publishing
 from benchwright.builders.hub.proof import _loaded_differences
 from benchwright.builders.verify import verify
 from benchwright.cli import main
@@ -256,6 +260,53 @@ def test_what_loads_otherwise_than_the_manifest_says_is_found_out(hub, tmp_path)
     assert "loads {'train': 40, 'validation': 8, 'test': 12} rows instead of {'train': 41," in found[0]
     assert "loads other features" in found[1]
     assert "cannot be loaded" in next(_loaded_differences(REPO, "9.9.9", published, "random"))
+
+
+def test_a_version_that_cannot_be_looked_at_is_verified_by_the_next_run(hub, tmp_path):
+    made(tmp_path / "made")
+    hub.fail(1, 500, times=50, method="GET", path="/resolve/")
+    with pytest.raises(
+        BenchwrightError, match=r"acme/made@1.0.0 stands on the Hub, but could not be verified"
+    ):
+        send(tmp_path / "made")
+    hub.heal()
+    assert send(tmp_path / "made").verified
+    assert len(hub.repository(REPO).commits()) == 2
+
+
+def test_a_folder_that_takes_what_others_changed_survives_a_kill_anywhere(hub, tmp_path, monkeypatch):
+    """One config was changed on the Hub and one here; the disk fails from any operation of the update on."""
+
+    def drawn(seed):
+        parameters = {**SPECS[1].parameters, "seed": seed}
+        return [replace(SPECS[1], name="drawn", parameters=parameters), SPECS[1]]
+
+    names = ["drawn", "random"]
+    send(made(tmp_path / "start", names, specs=drawn(1)))
+    base = ReleaseFolder(tmp_path / "start").publication
+    for folder, seed, specs in (("theirs", 8, drawn(1)), ("mine", 7, drawn(2))):
+        made(tmp_path / folder, names, seed=seed, specs=specs)
+        errata(tmp_path / folder, repo=base.repo, version=base.version, changelog=base.changelog)
+    send(tmp_path / "theirs")
+    update, wanted = publishing.adopt, None
+    for operation in itertools.count(1):
+        folder = tmp_path / f"mine-{operation}"
+        shutil.copytree(tmp_path / "mine", folder)
+
+        def killed(*arguments, at=operation):
+            with killed_at(at):
+                return update(*arguments)
+
+        with monkeypatch.context() as patched, suppress(Killed):
+            patched.setattr(publishing, "adopt", killed)
+            send(folder)
+            break
+        assert send(folder).verified
+        assert verify(folder) == []
+        wanted = wanted or fingerprint(folder)
+        assert fingerprint(folder) == wanted
+    assert operation > 10
+    assert ReleaseFolder(folder).publication.version == "3.0.0"
 
 
 def test_results_of_others_come_along_and_ours_stay(hub, tmp_path):

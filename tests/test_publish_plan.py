@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from pathlib import Path
 
 import pygit2
 import pytest
-from publish_helpers import edit, made
-from release_helpers import disturbed, fingerprint
+from publish_helpers import Killed, edit, killed_at, made, write_section
+from release_helpers import fingerprint
 
+from benchwright.builders._describing import other_files
 from benchwright.builders.hub import plan
 from benchwright.builders.hub._checks import large_parts
-from benchwright.builders.hub._local_update import INTENT, adopt, repair
+from benchwright.builders.hub._local_update import ASIDE, LOCK, NOTE, adopt, repair
+from benchwright.builders.hub._sides import HashedFiles, LocalSide
 from benchwright.builders.hub.plan import FilePlan, LocalFile, PublishPlan, owned_paths, plan_files
 from benchwright.builders.hub.remote import RemoteFile
 from benchwright.builders.verify import verify
@@ -170,57 +173,69 @@ def _two_releases(tmp_path):
     return old, new
 
 
+def _side(release):
+    return LocalSide.of(release, HashedFiles())
+
+
 def test_a_folder_becomes_what_was_published_and_keeps_what_is_not_the_releases(tmp_path):
     old, new = _two_releases(tmp_path)
-    assert adopt(new, old.path, old.manifest)
+    assert adopt(new, _side(old))
     assert (old.path / "own.txt").read_text() == "mine"
     (old.path / "own.txt").unlink()
     assert fingerprint(old.path) == fingerprint(new.path)
     assert not (old.path / "random").exists()
 
 
-def test_a_folder_that_changed_meanwhile_is_left_alone(tmp_path):
-    old, new = _two_releases(tmp_path)
-    manifest = old.manifest
+def _other_manifest(old):
     edit(old.path, lambda facts: facts["dataset"].update(summary="Changed."))
+
+
+def _other_card(old):
+    write_section(old.path, "Written meanwhile.")
+
+
+@pytest.mark.parametrize("change", [_other_manifest, _other_card])
+def test_a_folder_that_changed_meanwhile_is_left_alone(tmp_path, change):
+    old, new = _two_releases(tmp_path)
+    former = _side(old)
+    change(old)
     before = fingerprint(old.path)
-    assert not adopt(new, old.path, manifest)
+    assert not adopt(new, former)
     assert fingerprint(old.path) == before
 
 
-class _Killed(BaseException):
-    pass
+def test_a_result_that_came_meanwhile_stays(tmp_path):
+    old, new = _two_releases(tmp_path)
+    former = _side(old)
+    (old.path / "results" / "late.json").write_text("{}")
+    assert adopt(new, former)
+    assert sorted(path.name for path in (old.path / "results").iterdir()) == ["late.json", "made.json"]
 
 
 def test_an_update_that_is_killed_anywhere_is_undone_or_finished(tmp_path):
+    """With a file that changes, one that comes, and ones that go."""
     old, new = _two_releases(tmp_path)
-    manifest, kills = old.manifest, 0
-    while True:
-        folder = tmp_path / f"copy-{kills}"
+    former, finished = fingerprint(old.path), set()
+    for operation in itertools.count(1):
+        folder = tmp_path / f"copy-{operation}"
         _copy(old.path, folder)
-
-        def kill(number, at=kills + 1):
-            if number == at:
-                raise _Killed
-
+        side = _side(ReleaseFolder(folder))
         try:
-            with disturbed(kill):
-                adopt(new, folder, manifest)
-        except _Killed:
-            kills += 1
+            with killed_at(operation):
+                adopt(new, side)
+        except Killed:
+            pass
         else:
             break
-        repair(folder)
-        assert not (folder / INTENT).exists()
-        found = verify(folder)
-        # Only the card may be behind; publishing writes it anew.
-        assert [difference for difference in found if difference.file != "README.md"] == []
-        published = ReleaseFolder(folder).publication.version is not None
-        assert (folder / "random").exists() != published
-        assert adopt(new, folder, ReleaseFolder(folder).manifest)
+        finished.add(repair(folder))
+        assert not any((folder / name).exists() for name in (ASIDE, LOCK))
+        assert verify(folder) == []
+        if ReleaseFolder(folder).publication.version is None:
+            assert fingerprint(folder) == former
+        assert adopt(new, _side(ReleaseFolder(folder)))
         (folder / "own.txt").unlink()
         assert fingerprint(folder) == fingerprint(new.path)
-    assert kills > 5
+    assert finished == {True, False}
 
 
 def _copy(source, target):
@@ -232,11 +247,20 @@ def _copy(source, target):
 
 def test_a_note_of_others_is_not_trusted(tmp_path):
     old, _ = _two_releases(tmp_path)
-    (old.path / INTENT).write_text(
-        '{"version": "1.0.0", "added": ["../new/README.md", "/etc/x"], "stale": []}'
-    )
-    repair(old.path)
+    note = old.path / ASIDE / NOTE
+    note.parent.mkdir()
+    note.write_text('{"new": ["../../x", "/etc/x"], "stale": ["../new/README.md", "/etc/x"]}')
+    assert repair(old.path)
     assert (tmp_path / "new" / "README.md").is_file()
-    (old.path / INTENT).write_text("[1]")
-    with pytest.raises(ReleaseError, match="remove it"):
+    note.parent.mkdir()
+    note.write_text("[1]")
+    with pytest.raises(ReleaseError, match=r"remove .*\.publishing"):
         repair(old.path)
+
+
+def test_what_an_interrupted_update_left_is_nobodys_file(tmp_path):
+    old, _ = _two_releases(tmp_path)
+    (old.path / LOCK).write_text("")
+    (old.path / ASIDE).mkdir()
+    (old.path / ASIDE / NOTE).write_text("{}")
+    assert other_files(old) == ["own.txt"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,14 +16,14 @@ from ...cards import render_card, write_card
 from ...cards.card import README
 from ...cards.harness import export_texts
 from ...cards.user_sections import merge_user_sections
-from ...errors import PublishError, ReleaseError
+from ...errors import PublishError
 from ...eval import refresh_index
 from ...publication import Publication
 from ...release import MANIFEST, ReleaseFolder
 from .._manifest import finished_manifest, manifest_text
 from ..analyse import PROPERTIES, analyse
 from ..release import UNUSED_SPLIT
-from ._sides import HashedFiles, LocalSide, RemoteSide
+from ._sides import HashedFiles, LocalSide, RemoteSide, reading_fields
 from .merging import Manifest, Merged, listed, merge, three_way_all, units
 from .plan import LocalFile
 
@@ -69,7 +68,7 @@ class Candidate:
         _require_withdrawn(release)
         shutil.rmtree(self.folder / "harness", ignore_errors=True)
         (self.folder / "eval.yaml").unlink(missing_ok=True)
-        with _reading_fields(self.repo):
+        with reading_fields(self.repo):
             # Without text there is nothing to ask a model.
             exports = {} if release.is_stripped else self._exports(release)
             for path, text in exports.items():
@@ -101,7 +100,7 @@ def compose(
     """
     head.require_known_data()
     base_manifest = None if base is None else base.manifest or {}
-    with _reading_fields(repo):
+    with reading_fields(repo):
         merged = merge(base_manifest, head.manifest, local.manifest)
     foreign = head.foreign()
     _require_own_names(repo, merged.manifest, foreign)
@@ -130,18 +129,6 @@ def _described_anew(release: ReleaseFolder, sections: str) -> Iterator[str]:
     if lost := [part for part in _PARTS_OF_OTHER_DATA if part in known and part not in found]:
         yield f"left out of {PROPERTIES}: {listed(lost)}; run `benchwright analyse` with their data again"
     yield from write_card(release).notes
-
-
-@contextmanager
-def _reading_fields(repo: str) -> Iterator[None]:
-    """A manifest may be anyone's: a field that is missing or of another type is one line, not a traceback."""
-    try:
-        yield
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ReleaseError(
-            f"the release, or the one in {repo}, lacks or misuses a field of manifest.json ({error!r}); "
-            "build it again"
-        ) from None
 
 
 def _notes(merged: Merged, local: Manifest) -> Iterator[str]:

@@ -12,6 +12,7 @@ from ...cards.card import README
 from ...errors import PublishError, ReleaseError
 from ...release import ReleaseFolder
 from ..verify import verify
+from ._safety import TOTAL_BYTES, check_path, check_portable, check_size, most_bytes, read_yaml_header
 from .client import without_token
 from .merging import listed
 from .plan import LocalFile
@@ -77,6 +78,25 @@ def _check_licence(release: ReleaseFolder) -> None:
     raise PublishError(
         f"the licence of {name} does not let it be published; give others the command that builds it"
     )
+
+
+def check_readers(files: Mapping[str, LocalFile], repo: str) -> None:
+    """Raise PublishError for a release that `HubRelease` would refuse to read."""
+    try:
+        for path, file in files.items():
+            check_path(path, repo)
+            if (most := most_bytes(path)) is not None:
+                check_size(path, file.size, most, repo)
+        check_portable(files, repo)
+        if README in files:
+            read_yaml_header(files[README].source.read_text(encoding="utf-8"), repo)
+    except ReleaseError as error:
+        raise PublishError(f"{error}; so nothing was published") from None
+    total = sum(file.size for file in files.values())
+    if total > TOTAL_BYTES:
+        raise PublishError(
+            f"the release has {total:,} bytes and readers fetch at most {TOTAL_BYTES:,}; publish fewer configs"
+        )
 
 
 def check_texts(files: Mapping[str, LocalFile]) -> None:

@@ -1,90 +1,147 @@
-"""Bringing the folder that was published to what now stands on the Hub, so that a kill can be repaired."""
+"""Bringing the folder that was published to what now stands on the Hub, so that a kill can be repaired.
+
+New files are copied aside, then a note names them, then they are moved to their places. Before the note the
+folder is as it was; from then on the next run finishes the moves.
+"""
 
 from __future__ import annotations
 
+import filecmp
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import Any
+
+from filelock import FileLock
 
 from ...atomic import atomic_path, write_text
 from ...cards.card import README
 from ...errors import ReleaseError
 from ...release import MANIFEST, ReleaseFolder
 from .._staging import writing
-from .remote import release_paths
+from ._sides import LocalSide
 
-INTENT = ".publishing.json"
-"""Names the files that an update of the folder adds and removes; it stands there only meanwhile."""
+LOCK = ".publishing.lock"
+ASIDE = ".publishing"
+"""Folder that holds the new files of an update, and its note; it stands there only meanwhile."""
+NOTE = "update.json"
+_COPIES = "files"
 
 
-def repair(folder: Path) -> None:
-    """Undo an update that was killed before the new manifest stood, or finish one that was killed after.
+def repair(folder: Path) -> bool:
+    """Finish an update that was killed, or undo one that had changed nothing yet; whether it was finished.
 
     Raises ReleaseError if the disk refuses.
     """
-    intent = folder / INTENT
-    if not intent.is_file():
-        return
-    with writing(folder):
-        try:
-            noted = json.loads(intent.read_text(encoding="utf-8"))
-            parts = (noted["version"], [str(name) for name in noted["added"]], [*map(str, noted["stale"])])
-        except (ValueError, TypeError, KeyError):
-            raise ReleaseError(f"{intent} is none of this program's; remove it") from None
-        version, added, stale = parts
-        done = ReleaseFolder(folder).publication.version == version
-        for name in stale if done else added:
-            _remove(folder, name)
-        intent.unlink()
-
-
-def adopt(published: ReleaseFolder, folder: Path, former: dict[str, Any]) -> bool:
-    """Make `folder` the published release: its files, then its manifest, then its card.
-
-    `former` is the manifest that the folder had when it was read. Returns False, with the folder left as it
-    is, if it has another one by now. Raises ReleaseError if the disk refuses.
-    """
-    if ReleaseFolder(folder).manifest != former:
+    if not (folder / ASIDE).exists() and not (folder / LOCK).exists():
         return False
-    there = {path.relative_to(published.path).as_posix(): path for path in _files(published.path)}
-    here = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
-    own = set(release_paths(ReleaseFolder(folder), here))
-    last = {MANIFEST, README}
-    new = [name for name, path in there.items() if name not in last and not _same(path, here.get(name))]
-    stale = sorted(own - there.keys())
-    with writing(folder):
-        if new or stale:
-            added = [name for name in new if name not in here]
-            noted = {"version": published.publication.version, "added": added, "stale": stale}
-            write_text(folder / INTENT, json.dumps(noted))
-        for name in new:
-            with atomic_path(folder / name) as part:
-                shutil.copyfile(there[name], part)
-        for name in (MANIFEST, README):
-            write_text(folder / name, there[name].read_text(encoding="utf-8"))
-        for name in stale:
-            _remove(folder, name)
-        (folder / INTENT).unlink(missing_ok=True)
+    with writing(folder), _alone(folder):
+        return _settle(folder)
+
+
+def adopt(published: ReleaseFolder, former: LocalSide) -> bool:
+    """Make the folder of `former`, which it was when it was read, the published release.
+
+    Its files come first, then its manifest, then its card. Returns False, with the folder left as it is, if
+    its manifest or card is another one by now. Raises ReleaseError if the disk refuses.
+    """
+    folder = former.folder
+    with writing(folder), _alone(folder):
+        _settle(folder)
+        there = (_text(published.path), published.manifest)
+        here = (_text(folder), ReleaseFolder(folder).manifest)
+        if here not in ((former.card, former.manifest), there):
+            return False
+        if _put_aside(published, former):
+            _finish(folder)
+        _remove_aside(folder)
     return True
 
 
-def _files(root: Path) -> list[Path]:
-    return [path for path in sorted(root.rglob("*")) if path.is_file() and path.name != INTENT]
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One update of a folder at a time."""
+    lock = FileLock(folder / LOCK)
+    with lock:
+        try:
+            yield
+        finally:
+            # Removed while it is held; whoever waits for the removed file tries again on a new one.
+            with suppress(OSError):
+                (folder / LOCK).unlink()
 
 
-def _same(first: Path, second: Path | None) -> bool:
-    if second is None:
+def _settle(folder: Path) -> bool:
+    """Finish or undo what a killed run left; whether it was finished."""
+    noted = (folder / ASIDE / NOTE).is_file()
+    if noted:
+        _finish(folder)
+    _remove_aside(folder)
+    return noted
+
+
+def _put_aside(published: ReleaseFolder, former: LocalSide) -> bool:
+    """Copy what is new, then note what is to be moved and removed; False if there is nothing to do."""
+    folder = former.folder
+    there = {path.relative_to(published.path).as_posix(): path for path in _files(published.path)}
+    here = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
+    new = [name for name, path in there.items() if name not in here or not _same(path, here[name])]
+    # Not what came meanwhile, such as a result.
+    stale = sorted(former.files.keys() - there.keys())
+    if not new and not stale:
         return False
-    if first.resolve() == second.resolve():
-        return True
-    return first.stat().st_size == second.stat().st_size and first.read_bytes() == second.read_bytes()
+    for name in new:
+        with atomic_path(folder / ASIDE / _COPIES / name) as part:
+            shutil.copyfile(there[name], part)
+    new.sort(key=lambda name: (name == README, name == MANIFEST))
+    write_text(folder / ASIDE / NOTE, json.dumps({"new": new, "stale": stale}))
+    return True
+
+
+def _finish(folder: Path) -> None:
+    """Move what was put aside to its place, and remove what the published release does not have."""
+    note = folder / ASIDE / NOTE
+    try:
+        noted = json.loads(note.read_text(encoding="utf-8"))
+        new, stale = ([str(name) for name in noted[key]] for key in ("new", "stale"))
+    except (ValueError, TypeError, KeyError):
+        raise ReleaseError(f"{note} is none of this program's; remove {note.parent}") from None
+    for name in new:
+        copy = folder / ASIDE / _COPIES / name
+        # What is gone from there stands in its place.
+        if _is_inside(name) and copy.is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            copy.replace(folder / name)
+    for name in stale:
+        if _is_inside(name):
+            _remove(folder, name)
+
+
+def _remove_aside(folder: Path) -> None:
+    """The note goes last: copies without it would be an update that has not begun."""
+    shutil.rmtree(folder / ASIDE / _COPIES, ignore_errors=True)
+    shutil.rmtree(folder / ASIDE, ignore_errors=True)
+
+
+def _text(root: Path) -> str:
+    return (root / README).read_text(encoding="utf-8") if (root / README).is_file() else ""
+
+
+def _files(root: Path) -> list[Path]:
+    return [path for path in sorted(root.rglob("*")) if path.is_file()]
+
+
+def _same(first: Path, second: Path) -> bool:
+    return first.resolve() == second.resolve() or filecmp.cmp(first, second, shallow=False)
+
+
+def _is_inside(name: str) -> bool:
+    return ".." not in PurePosixPath(name).parts and not PurePosixPath(name).is_absolute()
 
 
 def _remove(root: Path, name: str) -> None:
     """Remove a file below `root`, and folders that this leaves empty."""
-    if ".." in PurePosixPath(name).parts or PurePosixPath(name).is_absolute():
-        return
     (root / name).unlink(missing_ok=True)
     for parent in (root / name).parents:
         if parent == root or not parent.is_dir() or any(parent.iterdir()):

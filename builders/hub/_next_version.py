@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from ...errors import PublishError
 from ...publication import ChangelogEntry, Publication
-from ...release import ReleaseFolder
+from ...release import ReleaseFolder, configs_hash
 from ..diff import diff
 from ..versions import FIRST, YANKED, Bump, Version, check_version, required, versions_among
 from ._candidate import Candidate
-from ._checks import check_texts, large_parts
+from ._checks import check_readers, check_texts, large_parts
 from ._sides import HashedFiles, RemoteSide
 from .merging import listed
 from .plan import LocalFile, PublishPlan, check_limits, owned_paths, plan_files
@@ -63,10 +63,22 @@ def plan_version(
     else:
         planned = _planned(candidate, published, _Change("none", (), ()), hashes)
         if not planned.plan.files and (asked is None or str(asked) in _versions(published)):
-            return planned
+            return _telling_older(planned, asked)
         change = _change(head.release, planned)
     version = _version(head, asked, change)
     return _planned(candidate, _published(candidate, version, change, message), change, hashes)
+
+
+def _telling_older(planned: Planned, asked: Version | None) -> Planned:
+    """A note where an earlier version was asked for: that one holds something else, or may."""
+    version = planned.plan.version
+    if asked is None or str(asked) == version:
+        return planned
+    note = (
+        f"{asked} is an older version: what is here stands there as {version}, and {asked} is left as it is"
+    )
+    candidate = replace(planned.candidate, notes=(*planned.candidate.notes, note))
+    return replace(planned, candidate=candidate)
 
 
 def _versions(published: Publication) -> list[str | None]:
@@ -104,6 +116,7 @@ def _published(candidate: Candidate, version: Version, change: _Change, message:
         changelog=(entry, *published.changelog),
         aliases=aliases,
         withdrawn=tuple(replace(w, version=w.version or str(version)) for w in published.withdrawn),
+        configs_hash=configs_hash(candidate.merged.manifest["configs"]),
     )
 
 
@@ -125,9 +138,10 @@ def _version(head: RemoteSide, asked: Version | None, change: _Change) -> Versio
 def _planned(candidate: Candidate, published: Publication, change: _Change, hashes: HashedFiles) -> Planned:
     release = candidate.dress(published)
     files, state = candidate.files(hashes), candidate.head.state
-    own = owned_paths(state.files, candidate.head.manifest, candidate.foreign)
+    own = owned_paths(state.files, candidate.head.manifest, candidate.foreign, candidate.head.made())
     plan = plan_files(files, state.files, own)
     check_limits(files, state.files, plan)
+    check_readers(files, state.repo)
     check_texts({path: files[path] for path in plan.written})
     return Planned(
         candidate,

@@ -22,6 +22,7 @@ FILES = 100_000
 TOTAL_BYTES = 50 << 30
 PARQUET_BYTES = 4 << 30
 """Most bytes that one parquet file may become in memory; a shard of ours has half a gigabyte."""
+_PARSED_WHOLE = (".json", ".yaml", ".yml")
 _VALUE_BYTES = 8
 _HEADER_DEPTH = 32
 _HEADER_EVENTS = 500_000
@@ -71,11 +72,19 @@ def check_portable(names: Iterable[str], place: str) -> None:
                 )
 
 
-def check_no_script(names: Iterable[str], place: str) -> None:
-    """Raise ReleaseError for a script at the root: readers would take it for the data set's loader."""
+def check_no_script(names: Iterable[str], repo: str, place: str) -> None:
+    """Raise ReleaseError for a script at the root named like the data set: readers take it for its loader."""
+    script = f"{repo.rpartition('/')[2]}.py".lower()
     for name in names:
-        if "/" not in name and name.lower().endswith(".py"):
+        if name.lower() == script:
             raise ReleaseError(f"{place}: it holds the script {show(name)}, which is never run; remove it")
+
+
+def most_bytes(name: str) -> int | None:
+    """The size up to which a file is read that is parsed as a whole; None for any other."""
+    if name == "README.md":
+        return CARD_BYTES
+    return MANIFEST_BYTES if name.endswith(_PARSED_WHOLE) else None
 
 
 def check_size(name: str, size: int, most: int, place: str) -> None:

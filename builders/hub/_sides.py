@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ...cards.card import README
-from ...errors import PublishError, ReleaseError
+from ...cards.harness import export_texts
+from ...errors import PublishError, ReleaseError, show
 from ...release import MANIFEST, ReleaseFolder
+from ..analyse import PROPERTIES
 from ..versions import YANKED
 from ._safety import CARD_BYTES, check_no_script, check_size, read_yaml_header
 from .client import HubClient
@@ -49,27 +52,49 @@ class RemoteSide:
 
         Without their `default`: a release has one of its own.
         """
-        header = read_yaml_header(self.card, self.state.repo) or {}
         own: set[str] = set()
         if self.release is not None:
             own = {*self.release.configs, *self.release.publication.aliases}
         found = {}
         for key in ("configs", "dataset_info"):
-            entries = header.get(key) or []
-            entries = [entries] if isinstance(entries, Mapping) else entries
             kept = [
                 {field: value for field, value in entry.items() if field != "default"}
-                for entry in entries
-                if isinstance(entry, Mapping) and entry.get("config_name", "default") not in own
+                for entry in self._entries(key)
+                if entry["config_name"] not in own
             ]
             if kept:
-                found[key] = [_plain({"config_name": "default", **entry}) for entry in kept]
+                found[key] = _plain(kept, f"{self.state.repo}: {key} of its {README}")
         return found if found.get("configs") else {}
+
+    def made(self) -> set[str]:
+        """Paths of the analyses, figures and exports of its release; others may have put more beside them."""
+        if self.release is None:
+            return set()
+        shown = {path for path in self.state.files if path.startswith("figures/") and path in self.card}
+        if self.release.is_stripped:
+            return {PROPERTIES, *shown}
+        with reading_fields(self.state.repo):
+            exports = export_texts(self.release, repo=self.state.repo, revision=self.version)
+        return {PROPERTIES, *shown, *exports}
+
+    def _entries(self, key: str) -> list[dict[str, Any]]:
+        """Mappings with a `config_name` under a key of the README's header. Raises ReleaseError."""
+        header = read_yaml_header(self.card, self.state.repo) or {}
+        entries = header.get(key) or []
+        entries = [entries] if isinstance(entries, Mapping) else entries
+        if isinstance(entries, list) and all(isinstance(entry, Mapping) for entry in entries):
+            # As readers have it: an entry without a name is that of `default`.
+            named = [{"config_name": "default", **entry} for entry in entries]
+            if all(isinstance(entry["config_name"], str) for entry in named):
+                return named
+        raise ReleaseError(
+            f"{self.state.repo}: {key} of its {README} must list configs with their names, got "
+            f"{show(header[key])}; write it again"
+        )
 
     def require_known_data(self) -> None:
         """Raise PublishError if readers find rows here that no header names: with ours they would be lost."""
-        header = read_yaml_header(self.card, self.state.repo) or {}
-        if self.release is not None or header.get("configs"):
+        if self.release is not None or self._entries("configs"):
             return
         data = [path for path in self.state.files if PurePosixPath(path).suffix.lower() in _DATA_SUFFIXES]
         if data:
@@ -93,7 +118,7 @@ def read_side(client: HubClient, repo: str, revision: str | None = None) -> Remo
         path = _fetch_card(client, state) if release is None else release.fetch([README])[0]
         card = _text(path, f"{repo}: {README}")
     if release is None:
-        check_no_script(state.files, repo)
+        check_no_script(state.files, repo, repo)
     return RemoteSide(state, release, card)
 
 
@@ -146,7 +171,10 @@ class HashedFiles:
 
 
 def find_base(client: HubClient, local: ReleaseFolder, head: RemoteSide) -> RemoteSide | None:
-    """The published version that a folder was made from; None if it is not known or stands elsewhere."""
+    """The published version that a folder was made from; None if it is not known or stands elsewhere.
+
+    Raises PublishError if that version is gone, so that nobody can tell what changed since.
+    """
     published, tags = local.publication, head.state.tags
     if published.repo != head.state.repo or published.version is None or head.release is None:
         return None
@@ -154,7 +182,25 @@ def find_base(client: HubClient, local: ReleaseFolder, head: RemoteSide) -> Remo
         if tag in tags:
             return head if tags[tag] == head.state.head else read_side(client, head.state.repo, tags[tag])
     # Its tag was never made, because its publication was interrupted or waits to be merged.
-    return head if head.version == published.version else None
+    if head.version == published.version:
+        return head
+    raise PublishError(
+        f"{local.path} was made from {head.state.repo}@{published.version}, whose tag is gone, so what "
+        f"changed since cannot be told; run `benchwright download {head.state.repo}` and put your changes "
+        "in there"
+    )
+
+
+@contextmanager
+def reading_fields(repo: str) -> Iterator[None]:
+    """A manifest may be anyone's: a field that is missing or of another type is one line, not a traceback."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ReleaseError(
+            f"the release, or the one in {repo}, lacks or misuses a field of manifest.json ({error!r}); "
+            "build it again"
+        ) from None
 
 
 def _text(path: Path, where: str) -> str:
@@ -166,6 +212,9 @@ def _text(path: Path, where: str) -> str:
         raise ReleaseError(f"{where} is not UTF-8 (byte {error.start}); save it as UTF-8") from None
 
 
-def _plain(value: Any) -> Any:
-    """As JSON has it: YAML knows dates, JSON does not."""
-    return json.loads(json.dumps(value, default=str))
+def _plain(value: Any, where: str) -> Any:
+    """As JSON has it: YAML knows dates, JSON does not. Raises ReleaseError for what JSON cannot say."""
+    try:
+        return json.loads(json.dumps(value, default=str, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ReleaseError(f"{where} cannot be kept ({error}); write it again") from None

@@ -101,6 +101,10 @@ class HubClient:
         self._wait, self._report, self._longest_wait = wait, report, longest_wait
         _keep_tokens_out_of_logs()
 
+    def wait(self, seconds: float) -> None:
+        """Pause before something is tried again."""
+        self._wait(seconds)
+
     def call(self, what: str, function: Callable[[], T], *, retry_server_errors: bool = True) -> T:
         """The result of `function`, which asks the Hub something; `what` names it in messages.
 

@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,7 +22,7 @@ from ...cache import cache_folder
 from ...errors import PrerequisiteError, PublishError, ReleaseError
 from ...hashing import sha256_text
 from ...progress import Stage, no_progress
-from .client import HeadMoved, HubClient, HubUnavailable, without_token
+from .client import HeadMoved, HubClient, HubUnavailable, NotOnHub, without_token
 from .plan import FilePlan, LocalFile
 from .remote import DATASET
 
@@ -51,9 +51,12 @@ class SentFiles:
     def __init__(self, endpoint: str, repo: str) -> None:
         name = sha256_text(f"{endpoint}\n{repo}").removeprefix("sha256:")[:16]
         self._path = cache_folder() / "publish" / f"{name}.txt"
-        lines = self._path.read_text(encoding="utf-8").splitlines() if self._path.is_file() else []
+        try:
+            text = self._path.read_bytes().decode("ascii", "replace")
+        except OSError:
+            text = ""
         # A kill may have cut the last line short.
-        self.known = {line for line in lines if _SHA256.fullmatch(line)}
+        self.known = {line for line in text.splitlines() if _SHA256.fullmatch(line)}
 
     def add(self, hashes: Collection[str]) -> None:
         """Note contents that the Hub has taken. A disk that refuses only costs sending them again."""
@@ -69,9 +72,13 @@ class SentFiles:
             pass
 
     def forget(self) -> None:
-        """For a commit that is made, or one that was refused, perhaps because contents are gone."""
+        """For a commit that is made, or one that was refused, perhaps because contents are gone.
+
+        A journal that cannot be removed only costs a refused commit, should the contents go.
+        """
         self.known.clear()
-        self._path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
 
 
 def commit(
@@ -126,7 +133,7 @@ def commit(
         raise UnclearCommit(str(error)) from None
     except HeadMoved:
         raise
-    except PublishError:
+    except (PublishError, NotOnHub):
         sent.forget()
         raise
     sent.forget()

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from ...errors import PublishError, show
 from ...publication import Publication, Withdrawal
+from ...release import configs_hash
 from ..audit import SEVERITIES
 
 Manifest = Mapping[str, Any]
@@ -68,12 +69,16 @@ def merge(base: Manifest | None, head: Manifest | None, local: Manifest) -> Merg
     manifest["configs"] = _configs(base, head, local, chosen)
     manifest["audit"] = _audit(base, head, local, chosen)
     publication = _publications(base, head, local)
+    _require_taken_back(publication, manifest["configs"], head)
     living = {
         old: new
         for old, new in publication.aliases.items()
         if old not in manifest["configs"] and new in manifest["configs"]
     }
-    return Merged(replace(publication, aliases=living).put_into(manifest), chosen.origins)
+    # As the next version will have it: where nothing changed, the manifest is the one there.
+    noted = None if publication.configs_hash is None else configs_hash(manifest["configs"])
+    publication = replace(publication, aliases=living, configs_hash=noted)
+    return Merged(publication.put_into(manifest), chosen.origins)
 
 
 def units(manifest: Manifest) -> dict[str, Any]:
@@ -211,6 +216,33 @@ def _require_score_tables(head: Manifest, chosen: Choice) -> None:
             )
 
 
+def _require_taken_back(publication: Publication, configs: Manifest, head: Manifest) -> None:
+    """A config that was withdrawn stays away, and a former name means what it was renamed to."""
+    why = {entry.config: entry.reason for entry in publication.withdrawn if entry.config is not None}
+    back = [name for name in configs if name in why and name not in head["configs"]]
+    if back:
+        raise PublishError(
+            f"config {back[0]!r} was withdrawn ({why[back[0]]}) and would come back; take it out of this "
+            "release"
+        )
+    stays = [name for name in configs if name in why and not _has_withdrawn(head, name)]
+    if stays:
+        raise PublishError(
+            f"config {stays[0]!r} was withdrawn here ({why[stays[0]]}) and still stands on the Hub; withdraw "
+            "it from the newest version there (benchwright download)"
+        )
+    for old, new in publication.aliases.items():
+        if old in configs and new in configs:
+            raise PublishError(
+                f"config {old!r} has the former name of config {new!r}; give it another name, or build on "
+                "the newest version (benchwright build --into)"
+            )
+
+
+def _has_withdrawn(manifest: Manifest, name: str) -> bool:
+    return any(entry.config == name for entry in Publication.of(manifest).withdrawn)
+
+
 def _tables(base: Manifest | None, head: Manifest, local: Manifest, chosen: Choice) -> dict[str, Any]:
     """What the manifest says of score tables: that of published ones follows their rows."""
     tables = three_way_all(None if base is None else base.get(SCORES, {}), head[SCORES], local[SCORES])
@@ -298,6 +330,7 @@ def _publications(base: Manifest | None, head: Manifest, local: Manifest) -> Pub
         aliases=aliases.values,
         withdrawn=(*there.withdrawn, *new),
         yanked=yanked,
+        configs_hash=there.configs_hash,
     )
 
 

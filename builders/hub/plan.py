@@ -6,7 +6,8 @@ Files are compared by their hashes alone; nothing here reads the Hub or writes a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from ...errors import PublishError
 from ..versions import Bump
+from ._foreign import foreign_patterns
 from .merging import Manifest
 from .remote import RemoteFile
 
@@ -26,9 +28,8 @@ MOST_SMALL_BYTES = 1_000_000_000
 LARGE_BYTES = 10_000_000
 _BLOCK = 1 << 20
 _SHOWN = 20
-# Folders in which every file is the release's own, besides those of its configs.
-_OWN_FOLDERS = frozenset({"assignments", "results", "analyses", "figures", "harness"})
 _OWN_FILES = frozenset({"manifest.json", "README.md", "eval.yaml"})
+_OWN_RESULTS = re.compile(r"results/(index\.json|[^/]+/[^/]+\.(json|predictions\.jsonl|errors\.jsonl))")
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,6 @@ class PublishPlan:
     def __str__(self) -> str:
         after = f" after {self.former}" if self.former and self.former != self.version else ""
         lines = [f"{self.repo} {self.version}{after} ({self.bump})"]
-        if self.creates:
-            lines.append("the repository is created")
         lines += [f"  because {reason}" for reason in self.reasons]
         parts = (("+", self.files.added), ("~", self.files.changed), ("-", self.files.removed))
         for sign, paths in parts:
@@ -153,38 +152,30 @@ def plan_files(
     )
 
 
-def owned_paths(remote: Iterable[str], head: Manifest | None, foreign: Mapping[str, Any]) -> list[str]:
+def owned_paths(
+    remote: Iterable[str], head: Manifest | None, foreign: Mapping[str, Any], made: Collection[str] = ()
+) -> list[str]:
     """Those of the remote paths that belong to the release there, and to no `foreign` config.
 
-    Without a release there (`head` is None) nothing is its own: what stands in folders of the same names
-    was put there by others.
+    `made` are its analyses, figures and exports; others beside them stay. In folders of its configs and of
+    their assignments nothing else can stay: readers would take it for rows. Without a release there (`head`
+    is None) nothing is its own: what stands in folders of the same names was put there by others.
     """
     if head is None:
         return []
-    folders = _OWN_FOLDERS | set(head["configs"])
-    kept = list(_patterns(foreign))
+    folders = {"assignments", *head["configs"]}
+    kept = foreign_patterns(foreign)
     return [
         path
         for path in remote
-        if (path in _OWN_FILES or ("/" in path and path.partition("/")[0] in folders))
+        if (
+            path in _OWN_FILES
+            or path in made
+            or _OWN_RESULTS.fullmatch(path)
+            or ("/" in path and path.partition("/")[0] in folders)
+        )
         and not any(fnmatchcase(path, pattern) for pattern in kept)
     ]
-
-
-def _patterns(foreign: Mapping[str, Any]) -> Iterable[str]:
-    """Paths and patterns of the data files of foreign configs, as far as they can be told."""
-    for entry in foreign.get("configs", ()):
-        folder = str(entry.get("data_dir") or "").strip("/")
-        prefix = f"{folder}/" if folder else ""
-        files = entry.get("data_files")
-        if files is None:
-            if folder:
-                yield f"{prefix}*"
-            continue
-        for item in files if isinstance(files, list) else [files]:
-            paths = item.get("path") if isinstance(item, Mapping) else item
-            for path in paths if isinstance(paths, list) else [paths]:
-                yield f"{prefix}{path}"
 
 
 def check_limits(files: Mapping[str, LocalFile], remote: Iterable[str], plan: FilePlan) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from ...cards.yaml_header import foreign_configs
 from ...errors import redact
 from ...progress import Stage, no_progress
-from ...release import ReleaseFolder
+from ...release import MANIFEST, ReleaseFolder
 from ..verify import verify
 from .client import HubClient
+from .plan import LocalFile, plan_files
 from .remote import HubRelease
 
 
@@ -20,21 +21,26 @@ def prove(
     repo: str,
     revision: str,
     published: ReleaseFolder,
+    files: Mapping[str, LocalFile],
     *,
     load: bool = True,
     progress: Stage = no_progress,
 ) -> list[str]:
     """Where the release at a revision is not the published one, a line each; an empty list if nowhere.
 
-    Its files are downloaded and verified against its manifest and card; with `load`, every config is then
+    Every one of `files` must stand there with its hash; they are downloaded and verified against manifest and
+    card. With `load`, every config is then
     loaded by name with `datasets` and a fresh cache, and rows and features are compared. Raises what
     `HubRelease` raises.
     """
     there = HubRelease(repo, revision, client=client)
+    unlike = plan_files(files, there.state.files, ())
+    if MANIFEST in unlike.changed:
+        return [f"{MANIFEST} is not the one that was sent"]
     there.download_all(progress=progress)
-    if there.manifest != published.manifest:
-        return ["manifest.json is not the one that was sent"]
     found = [str(difference) for difference in verify(there)]
+    found += [f"{path} is missing" for path in unlike.added]
+    found += [f"{path} is not the one that was sent" for path in unlike.changed]
     if found or not load:
         return found
     with _quiet():

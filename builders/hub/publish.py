@@ -8,13 +8,13 @@ so a run that was killed at any point is finished by running it again.
 from __future__ import annotations
 
 import tempfile
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from huggingface_hub import CommitInfo
 
+from ...cards.yaml_header import unnamed_config
 from ...errors import PublishError, UsageError
 from ...progress import Stage, no_progress
 from ...release import ReleaseFolder
@@ -26,7 +26,7 @@ from ._next_version import Planned, plan_version
 from ._requests import open_request
 from ._sides import HashedFiles, LocalSide, RemoteSide, find_base, read_side
 from ._tags import has_tag, rename_tag, set_tag, tag_unfinished
-from .client import HeadMoved, HubClient
+from .client import HeadMoved, HubClient, HubUnavailable
 from .commit import Message, UnclearCommit, commit
 from .location import hub_repo
 from .plan import PublishPlan
@@ -46,7 +46,7 @@ class PublishReport:
 
     `commit` is the commit of the version, None if none was made. `verified` says whether what stands on the
     Hub was proven to be what was sent; None where nothing was published. `differences` are what the proof
-    found, a line each.
+    found, a line each. `config` is the default config.
     """
 
     repo: str
@@ -58,9 +58,13 @@ class PublishReport:
     verified: bool | None = None
     differences: tuple[str, ...] = ()
     pull_request: str | None = None
+    config: str | None = None
 
     def __str__(self) -> str:
-        lines = [str(self.plan), *(f"note: {note}" for note in self.notes)]
+        lines = [str(self.plan)]
+        if self.plan.creates:
+            lines.append(f"the repository {'would be' if self.commit is None else 'was'} created")
+        lines += [f"note: {note}" for note in self.notes]
         if self.differences:
             lines += [f"not as sent: {difference}" for difference in self.differences]
             lines.append(
@@ -74,10 +78,10 @@ class PublishReport:
             )
         elif self.verified is None:
             lines.append("nothing was changed (dry run)")
-        elif not self.plan.files:
-            lines.append(f"already published as {self.version}: {self.url}")
         else:
-            lines.append(f"published and verified: {self.url}")
+            done = "published and verified" if self.plan.files else f"already published as {self.version}"
+            call = f'load_dataset("{self.repo}", "{self.config}", revision="{self.version}")'
+            lines += [f"{done}: {self.url}", call]
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -92,6 +96,7 @@ class PublishReport:
             "notes": list(self.notes),
             "verified": self.verified,
             "differences": list(self.differences),
+            "config": self.config,
         }
 
 
@@ -129,7 +134,8 @@ def publish(
     folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
     if isinstance(folder, HubRelease):
         raise UsageError(f"{folder.place} is on the Hub; publish a folder")
-    repair(folder.path)
+    if repair(folder.path):
+        folder = ReleaseFolder(folder.path)
     check_local(folder)
     client = HubClient()
     run = _Run(client, folder, repo, asked, pr, one_line(message), load, progress)
@@ -157,7 +163,7 @@ class _Run:
     def all_rounds(self, work: Path, *, create: bool, private: bool, dry_run: bool) -> PublishReport:
         """Rounds until one succeeds. Raises PublishError if others kept committing."""
         hashes = HashedFiles()
-        local = LocalSide.of(self.folder, hashes)
+        first = local = LocalSide.of(self.folder, hashes)
         head, creates = self._head(create, private, dry_run)
         base = find_base(self.client, self.folder, head)
         failures = 0
@@ -169,14 +175,14 @@ class _Run:
             if dry_run:
                 return self._report(planned)
             try:
-                return self._carry_out(planned)
+                return self._carry_out(planned, first)
             except HeadMoved:
                 pass
             except UnclearCommit:
                 # It may have been made all the same: the next round sees what stands there.
                 if failures == UNCLEAR_ANSWERS:
                     raise
-                time.sleep(2.0**failures)
+                self.client.wait(2.0**failures)
                 failures += 1
             base, local, head = head, candidate.as_local(hashes), self._read()
         raise PublishError(f"{self.repo}: others committed {ROUNDS} times meanwhile; publish again later")
@@ -199,6 +205,9 @@ class _Run:
             f"creating {self.repo}",
             lambda: api.create_repo(self.repo, repo_type=DATASET, private=private, exist_ok=True),
         )
+        if private:
+            # Another may have made it meanwhile.
+            self._require_private()
         return self._read(), True
 
     def _read(self) -> RemoteSide:
@@ -215,7 +224,7 @@ class _Run:
                 f"{self.repo} exists and is public; leave out --private, or choose another --repo"
             )
 
-    def _carry_out(self, planned: Planned) -> PublishReport:
+    def _carry_out(self, planned: Planned, first: LocalSide) -> PublishReport:
         """Commit, tag, prove, and bring the folder up to date. Raises HeadMoved, UnclearCommit."""
         head, version = planned.candidate.head.state, planned.plan.version
         if planned.plan.files and self.pr:
@@ -230,7 +239,7 @@ class _Run:
             rename_tag(self.client, self.repo, old, new, head.tags[old])
         found = self._prove(planned, version + YANKED if version + YANKED in head.tags else version)
         notes: tuple[str, ...] = ()
-        if not found and not adopt(planned.release, self.folder.path, self.folder.manifest):
+        if not found and not adopt(planned.release, first):
             notes = (f"{self.folder.path} was changed meanwhile and left as it is; publish it again",)
         return self._report(planned, commit_id, found, notes)
 
@@ -262,9 +271,22 @@ class _Run:
         return self._report(planned, commit_id, self._prove(planned, commit_id), pull_request=url)
 
     def _prove(self, planned: Planned, revision: str) -> tuple[str, ...]:
-        return tuple(
-            prove(self.client, self.repo, revision, planned.release, load=self.load, progress=self.progress)
-        )
+        try:
+            found = prove(
+                self.client,
+                self.repo,
+                revision,
+                planned.release,
+                planned.files,
+                load=self.load,
+                progress=self.progress,
+            )
+        except HubUnavailable as error:
+            raise HubUnavailable(
+                f"{self.repo}@{revision} stands on the Hub, but could not be verified ({error}); run the "
+                "same command again"
+            ) from None
+        return tuple(found)
 
     def _report(
         self,
@@ -285,4 +307,5 @@ class _Run:
             verified=None if commit_id is None else not differences,
             differences=differences,
             pull_request=pull_request,
+            config=unnamed_config(planned.release),
         )

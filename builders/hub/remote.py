@@ -31,15 +31,14 @@ from ...progress import Stage, no_progress
 from ...release import MANIFEST, ReleaseFolder
 from .._staging import check_target, writing
 from ._safety import (
-    CARD_BYTES,
     FILES,
-    MANIFEST_BYTES,
     TOTAL_BYTES,
     check_no_script,
     check_parquet,
     check_path,
     check_portable,
     check_size,
+    most_bytes,
 )
 from .client import HubClient, NotOnHub, no_repository
 
@@ -48,8 +47,8 @@ DATASET = "dataset"
 _MAIN = "main"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_COMPILED = re.compile(r"/__pycache__/|\.pyc$")
 _SINGLE_FILES = (MANIFEST, README, "eval.yaml")
-_PARSED_WHOLE = (".json", ".yaml", ".yml")
 _FOLDERS = ("results/", "analyses/", "figures/", "harness/")
 _DOWNLOADS_AT_ONCE = 8
 # A call gives up after some failures: many files have more of them.
@@ -201,14 +200,17 @@ class CommitFiles:
 
 def release_paths(release: ReleaseFolder, names: Iterable[str]) -> list[str]:
     """Those of `names` (paths from the root) that belong to a release: what its manifest names, its card,
-    results, analyses, figures and exports. Everything else in a repository is someone else's.
+    results, analyses, figures and exports. Everything else in a repository is someone else's, and what
+    Python leaves where a harness was run is nobody's.
     """
     named = {*_SINGLE_FILES}
     for entry in release.configs.values():
         named.update(file for split in entry["splits"].values() for file in split["files"])
         if entry["kind"] == "split":
             named.add(entry["assignment"]["file"])
-    return [name for name in names if name in named or name.startswith(_FOLDERS)]
+    return [
+        name for name in names if name in named or (name.startswith(_FOLDERS) and not _COMPILED.search(name))
+    ]
 
 
 class HubRelease(ReleaseFolder):
@@ -244,7 +246,7 @@ class HubRelease(ReleaseFolder):
         self._fetched: set[str] = set()
         if MANIFEST not in found.files:
             raise ReleaseError(f"{self.place} is not a release: it has no {MANIFEST}")
-        check_no_script(found.files, self.place)
+        check_no_script(found.files, repo, self.place)
         check_portable(found.files, self.place)
         folder = tempfile.mkdtemp(prefix="benchwright-")
         # Not before: paths that were given out may outlive the release.
@@ -327,10 +329,8 @@ class HubRelease(ReleaseFolder):
 
     def _check_sizes(self, files: list[RemoteFile]) -> None:
         for file in files:
-            if file.path == README:
-                check_size(file.path, file.size, CARD_BYTES, self.place)
-            elif file.path.endswith(_PARSED_WHOLE):
-                check_size(file.path, file.size, MANIFEST_BYTES, self.place)
+            if (most := most_bytes(file.path)) is not None:
+                check_size(file.path, file.size, most, self.place)
         known = [self.state.files[name] for name in self._fetched]
         total = sum(file.size for file in [*known, *files])
         if total > self._max_bytes:

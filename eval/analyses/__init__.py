@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ...release import ReleaseFolder
+from ...release import WITHOUT_TEXT, ReleaseFolder
 from ..results import Result
 from .breakdowns import (
     Breakdown,
@@ -76,7 +76,11 @@ __all__ = [
     "store_typed_errors",
     "summary",
     "typed_errors",
+    "with_known",
 ]
+
+_OF_ROWS = ("breakdowns", "projections", "errors")
+"""Analyses that read columns of the corpus, or what was answered to single rows."""
 
 
 def summary(release: ReleaseFolder, results: Sequence[Result]) -> dict[str, list[dict[str, Any]]]:
@@ -109,3 +113,30 @@ def summary(release: ReleaseFolder, results: Sequence[Result]) -> dict[str, list
         "errors": typed_errors(release, results),
     }
     return {name: [asdict(row) for row in rows] for name, rows in found.items()}
+
+
+def with_known(
+    found: Mapping[str, Sequence[dict[str, Any]]],
+    known: Mapping[str, Sequence[dict[str, Any]]],
+    release: ReleaseFolder,
+    results: Sequence[Result],
+) -> dict[str, list[dict[str, Any]]]:
+    """A `summary` with lines of an earlier one on results whose rows or answers have no text here.
+
+    `results` are those that are not stale: an earlier line on one of them speaks of the same rows.
+    """
+    away = {
+        (result.baseline, result.model, result.settings_hash, result.config)
+        for result in results
+        if result.withheld or WITHOUT_TEXT in release.config(result.config)
+    }
+    lines = {name: list(rows) for name, rows in found.items()}
+    for name in _OF_ROWS:
+        made = {_run_and_config(line) for line in lines[name]}
+        kept = [line for line in known.get(name, ()) if _run_and_config(line) in away - made]
+        lines[name] = kept + lines[name]
+    return lines
+
+
+def _run_and_config(line: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(line.get(field) for field in ("baseline", "model", "settings_hash", "config"))

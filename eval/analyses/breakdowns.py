@@ -70,7 +70,8 @@ def breakdowns(release: ReleaseFolder, results: Iterable[Result]) -> list[Breakd
     """Every result by every class column of its config, for the metrics that are means over rows.
 
     Class columns are those with named classes that the task does not predict, and the number of novel
-    compounds. Raises ReleaseError for a per-example file that cannot be read.
+    compounds. Results without their answers are left out. Raises ReleaseError for a per-example file that
+    cannot be read.
     """
     classes: dict[tuple[str, str], dict[str, _Classes]] = {}
     found = []
@@ -78,7 +79,7 @@ def breakdowns(release: ReleaseFolder, results: Iterable[Result]) -> list[Breakd
         place = result.config, result.evaluated_on
         if place not in classes:
             classes[place] = _classes(release, *place)
-        if not classes[place]:
+        if result.withheld or not classes[place]:
             continue
         scores = _mean_scores(release, result)
         found += [

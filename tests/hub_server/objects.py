@@ -50,7 +50,7 @@ class ObjectStore:
 
     def has(self, oid: str) -> bool:
         """Whether the content has been uploaded, in either way."""
-        return self._path(oid).exists() or self.xet.find(oid) is not None
+        return self._path(oid).exists() or bool(self.xet.find(oid))
 
     def size(self, oid: str) -> int:
         """Bytes of an object that `has` knows."""
@@ -58,16 +58,16 @@ class ObjectStore:
         if path.exists():
             return path.stat().st_size
         found = self.xet.find(oid)
-        if found is None:
+        if not found:
             raise HubError(404, f"Object does not exist: {oid}")
-        return found.size
+        return found[0].size
 
     def path(self, oid: str) -> Path:
         """A file with the object's content; chunks are put together the first time."""
         path = self._path(oid)
         if not path.exists():
             found = self.xet.find(oid)
-            if found is None:
+            if not found:
                 raise HubError(404, f"Object does not exist: {oid}")
             whole = self._temporary()
             self.xet.download(found, whole)

@@ -39,30 +39,40 @@ class XetStore:
         self._root = root
         self._root.mkdir(parents=True, exist_ok=True)
         self._read: set[Path] = set()
-        self._files: dict[str, XetFile] = {}
+        self._files: dict[str, list[XetFile]] = {}
         self._lock = threading.Lock()
 
     def token(self) -> tuple[str, int]:
         """The address of a new folder to write to, and when the permission ends (seconds since 1970)."""
         return f"local://{self._root / uuid.uuid4().hex}", int(time.time()) + _TOKEN_SECONDS
 
-    def find(self, sha256: str) -> XetFile | None:
-        """The file of this sha256, if a client has finished writing it."""
+    def find(self, sha256: str) -> list[XetFile]:
+        """Every writing of the file of this sha256."""
         with self._lock:
             for folder in self._root.iterdir():
                 for shard in folder.glob("xet/xorbs/shards/*.mdb"):
                     if shard not in self._read:
                         self._read.add(shard)
-                        self._files.update(_files_of(shard.read_bytes(), folder))
-            return self._files.get(sha256)
+                        for name, file in _files_of(shard.read_bytes(), folder):
+                            self._files.setdefault(name, []).append(file)
+            return list(self._files.get(sha256, ()))
 
-    def download(self, file: XetFile, target: Path) -> None:
-        """Put the chunks of `file` together at `target`."""
+    def download(self, files: list[XetFile], target: Path) -> None:
+        """Put the chunks of the first whole one of `files` together at `target`.
+
+        A client that was killed may have named a file without its chunks, which a real storage refuses.
+        """
         import hf_xet
 
-        session = hf_xet.XetSession()
-        with session.new_file_download_group(endpoint=f"local://{file.folder}") as group:
-            group.start_download_file(hf_xet.XetFileInfo(file.hash, file.size), str(target))
+        for number, file in enumerate(files, start=1):
+            session = hf_xet.XetSession()
+            try:
+                with session.new_file_download_group(endpoint=f"local://{file.folder}") as group:
+                    group.start_download_file(hf_xet.XetFileInfo(file.hash, file.size), str(target))
+                return
+            except RuntimeError:
+                if number == len(files):
+                    raise
 
 
 def _files_of(shard: bytes, folder: Path) -> Iterator[tuple[str, XetFile]]:
