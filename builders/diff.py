@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ReleaseError, UsageError
+from ..hashing import sha256_file
 from ..publication import Withdrawal
 from ..release import MANIFEST, ReleaseFolder
 from ._diff_configs import Side, config_diff, place_of
@@ -40,6 +41,7 @@ from ._diff_types import (
     StaleResult,
 )
 from .hub.location import open_release
+from .hub.remote import HubRelease
 from .versions import BUMPS, Bump, Version, required
 
 __all__ = ["ReleaseDiff", "diff"]
@@ -134,7 +136,37 @@ def diff(first: str | Path | ReleaseFolder, second: str | Path | ReleaseFolder) 
     """
     one, other = open_release(first), open_release(second)
     with _reading(one, other):
-        return _diff(one, other)
+        found = _diff(one, other)
+        for release in (one, other):
+            _require_own_files(release)
+        return found
+
+
+def _require_own_files(release: ReleaseFolder) -> None:
+    """Raise ReleaseError for a file that is not that of its manifest, whose hashes are what is compared."""
+    for config, entry in release.configs.items():
+        named = [
+            pair
+            for split in entry["splits"].values()
+            for pair in zip(split["files"], split.get("sha256") or (), strict=False)
+        ]
+        if entry["kind"] == "split":
+            named.append((entry["assignment"]["file"], entry["assignment"].get("sha256")))
+        for name, expected in named:
+            if _sha256(release, name) not in (expected, None):
+                raise ReleaseError(
+                    f"{place_of(release)}: {name} of config {config!r} is not the file of the manifest, so "
+                    "that nothing can be said of its rows; run `benchwright verify`"
+                )
+
+
+def _sha256(release: ReleaseFolder, name: str) -> str | None:
+    """The hash of a file; None where it cannot be had without fetching the file, or there is none."""
+    if isinstance(release, HubRelease):
+        listed = release.state.files.get(name)
+        return None if listed is None or listed.sha256 is None else f"sha256:{listed.sha256}"
+    path = release.path / name
+    return sha256_file(path) if path.is_file() else None
 
 
 @contextmanager

@@ -142,7 +142,7 @@ def _stray_files(release: ReleaseFolder) -> Iterator[Difference]:
             continue
         if (slash and folder in folders) or (name.endswith(".parquet") and not shared):
             yield Difference("extra_file", "the manifest does not name it; remove it", name)
-        elif not slash and name.endswith(".py"):
+        elif not slash and name.endswith(".py") and not shared:
             yield Difference("extra_file", "a script here keeps readers from loading the data", name)
 
 

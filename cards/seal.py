@@ -60,6 +60,13 @@ def seal_differences(text: str, manifest: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def is_of_another_manifest(text: str, manifest: Mapping[str, Any]) -> bool:
+    """Whether a card says that it was written for another manifest; false for a card without a seal."""
+    lines = lines_by_owner(text)
+    seals = [match for owner, line in lines if owner is None and (match := _SEAL.fullmatch(line))]
+    return bool(seals) and all(found[2] != _manifest_hash(manifest) for found in seals)
+
+
 def _without_seals(lines: Iterable[OwnedLine]) -> list[OwnedLine]:
     return [(owner, line) for owner, line in lines if owner is not None or not _SEAL.fullmatch(line)]
 

@@ -69,9 +69,11 @@ def withdraw(
 
     chosen = _uids(uids)
     changed = function(release, uids=chosen, config=config, reason=reason)
-    what = f"config {config}" if config is not None else f"{len(chosen)} rows"
-    default = next(name for name, entry in changed.configs.items() if entry["default"])
-    typer.echo(f"withdrawn: {what}; the default config is {default}")
+    if config is not None:
+        default = next(name for name, entry in changed.configs.items() if entry["default"])
+        typer.echo(f"withdrawn: config {config}; the default config is {default}")
+    else:
+        typer.echo(f"withdrawn: {len(chosen)} {'row' if len(chosen) == 1 else 'rows'}")
     typer.echo(_publish_line(changed))
 
 

@@ -226,7 +226,6 @@ def _check_shape(manifest: dict[str, Any]) -> None:
                 facts = _field(hashes, split, dict, f"{where}.{WITHOUT_TEXT}.splits.{split}")
                 _field(facts, "content_hash", str, f"{where}.{WITHOUT_TEXT}.splits.{split}.content_hash")
 
-
     scores = manifest.get("scores")
     for table in scores if isinstance(scores, dict) else ():
         if not _SPLIT_NAME.fullmatch(table):

@@ -18,7 +18,7 @@ from benchwright.cards.harness import export_texts
 from benchwright.cards.user_sections import read_user_sections
 from benchwright.errors import ReleaseError
 from benchwright.publication import ChangelogEntry, Publication, Withdrawal
-from benchwright.release import ReleaseFolder
+from benchwright.release import ReleaseFolder, configs_hash
 
 READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 PUBLISHED = Publication(
@@ -89,6 +89,26 @@ def test_readers_are_shown_the_pinned_version(release: ReleaseFolder) -> None:
         assert f"\n{command}" in text
 
 
+def test_changes_that_are_not_published_are_never_shown_as_a_version(release: ReleaseFolder) -> None:
+    same = published(release, configs_hash=configs_hash(release.configs))
+    assert "**Version 2.0.0** of `acme/toy`" in render_card(same)
+    changed = published(release, configs_hash="sha256:00")
+    text = render_card(changed)
+    line = text.split("\n# ")[1].splitlines()[2]
+    assert line == (
+        "Made from **version 2.0.0** of `acme/toy` ([changelog](#changelog)), with changes that "
+        "are not published."
+    )
+    assert 'load_dataset("./toy-splits", "one")' in text
+    assert "never change; without" not in text
+    assert "is this folder." in section(text, "Load")
+    for command in ("verify", "rebuild", "eval"):
+        assert f"\nbenchwright {command} toy-splits" in text
+    assert "in a copy of the release" not in text
+    # Whoever publishes it says where.
+    assert 'load_dataset("acme/toy", "one")' in render_card(changed, repo="acme/toy")
+
+
 def test_tasks_of_harnesses_are_pointed_at_where_they_stand(release: ReleaseFolder) -> None:
     assert "lm-evaluation-harness" not in render_card(release)
     for path, text in export_texts(release).items():
@@ -156,7 +176,11 @@ def test_errata_say_what_went_when_and_why(release: ReleaseFolder) -> None:
 def test_withdrawn_rows_are_told_apart_from_others_in_no_split(release: ReleaseFolder) -> None:
     for entry in release.placed_configs.values():
         entry["unused"] = 3
-        entry["withdrawn"] = {"uids": ["toy:train:1", "toy:train:2"], "splits": ["train", "test"]}
+        entry["withdrawn"] = {
+            "uids": ["toy:train:1", "toy:train:2"],
+            "splits": ["train", "test"],
+            "content_ids": ["1", "2"],
+        }
     text = render_card(published(release, withdrawn=(Withdrawal("private", ("toy:train:1", "toy:train:2")),)))
     assert "\n58 rows are divided" in text
     placed = section(text, "How rows were chosen")
@@ -266,8 +290,8 @@ HOSTILE = (
 def test_hostile_history_cannot_leave_its_place(release: ReleaseFolder) -> None:
     def history(text: str) -> ReleaseFolder:
         entry = ChangelogEntry(f"2.0.0{text}", f"major{text}", (f"a{text}",), f"b{text}")
-        return published(
-            release,
+        publication = replace(
+            PUBLISHED,
             repo=f"acme/toy{text}",
             version=f"2.0.0{text}",
             changelog=(entry,) * 12,
@@ -278,6 +302,8 @@ def test_hostile_history_cannot_leave_its_place(release: ReleaseFolder) -> None:
             yanked={f"1.0.0{text}": f"r{text}"},
             foreign={"configs": [{"config_name": f"f{text}", "data_files": f"x{text}"}]},
         )
+        # No folder with such a manifest is read.
+        return ReleaseFolder(release.path, publication.put_into(release.manifest))
 
     calm = READER.parse(render_card(history("")).split("\n---\n", 1)[1])
     text = render_card(history(HOSTILE))

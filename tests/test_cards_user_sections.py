@@ -134,6 +134,37 @@ def test_a_card_of_ours_that_others_replaced_loses_no_section() -> None:
     assert merged(base, "", base) == {"about": "a", "notes": "n"}
 
 
+def test_a_folder_without_its_card_takes_no_section_back() -> None:
+    base, head = card(about="a", notes="n"), card(about="a", notes="theirs")
+    for missing in ("", "\n", "---\nlicense: mit\n---\n"):
+        assert merged(base, base, missing) == {"about": "a", "notes": "n"}
+        assert merged(base, head, missing) == {"about": "a", "notes": "theirs"}
+        assert merged(None, head, missing) == {"about": "a", "notes": "theirs"}
+        assert merged(base, FOREIGN, missing).keys() == {"about", "notes", "earlier-card"}
+        assert merged(None, "", missing) == {}
+
+
+def test_a_local_card_that_its_owner_replaced_becomes_a_section_beside_the_others() -> None:
+    body = "# Old corpus\n\nCollected by hand in 1999.\n\n## Thanks\n\nTo all."
+    base, head = card(about="a", notes="n"), card(about="a", notes="theirs")
+    assert merged(base, base, FOREIGN) == {"about": "a", "notes": "n", "earlier-card": body}
+    assert merged(base, head, FOREIGN) == {"about": "a", "notes": "theirs", "earlier-card": body}
+    assert merged(None, head, FOREIGN) == {"about": "a", "notes": "theirs", "earlier-card": body}
+    assert merged(None, "", FOREIGN) == merged(None, FOREIGN, FOREIGN) == {"earlier-card": body}
+    assert merged(base, base, HUB_TEMPLATE) == {"about": "a", "notes": "n"}
+    with pytest.raises(PublishError, match="'earlier-card'"):
+        merge_user_sections(base, FOREIGN, FOREIGN.replace("1999", "2001"))
+
+
+def test_a_second_card_of_others_stands_below_the_first() -> None:
+    body = "# Old corpus\n\nCollected by hand in 1999.\n\n## Thanks\n\nTo all."
+    base = card(**{"earlier-card": "First."})
+    both = {"earlier-card": f"First.\n\n{body}"}
+    assert merged(base, base, FOREIGN) == merged(base, FOREIGN, base) == both
+    again = card(**both)
+    assert merged(again, again, FOREIGN) == merged(again, FOREIGN, again) == both
+
+
 @pytest.mark.parametrize(
     "text",
     [

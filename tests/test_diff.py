@@ -70,6 +70,10 @@ def test_the_place_in_its_history_is_no_difference(against) -> None:
     assert not against(publication={"repo": "acme/made", "version": "1.0.0", "changelog": [entry]})
 
 
+def test_the_hash_of_a_published_version_is_no_difference(against) -> None:
+    assert not against(publication={"repo": "acme/made", "version": "1.0.0", "configs_hash": "sha256:00"})
+
+
 # MAJOR
 
 

@@ -225,3 +225,13 @@ def test_a_card_with_broken_sections_is_compared_as_text(base: Path, copy: Path)
 def test_a_card_that_is_no_text_is_compared(base: Path, copy: Path) -> None:
     (copy / "README.md").write_bytes(b"\xff\xfe\x00")
     assert diff(base, copy).bump == "patch"
+
+
+def test_a_file_that_is_not_that_of_the_manifest_is_no_equal_release(base: Path, copy: Path) -> None:
+    assert not diff(base, copy)
+    file = next(copy.glob("*/test-*.parquet"))
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(ReleaseError, match=rf"{file.name} of config '.*' is not the file of the manifest"):
+        diff(base, copy)

@@ -324,7 +324,9 @@ def test_a_refusal_names_its_reason_and_is_not_repeated(
     with pytest.raises(PrerequisiteError) as caught:
         recorded.client.call(REPO, lambda: _commit(recorded.client.api))
     assert str(caught.value).startswith("acme/toy: the Hub refuses access (403: ")
-    assert str(caught.value).endswith("log in with a token that may do this; run: hf auth login")
+    assert str(caught.value).endswith(
+        "HF_TOKEN is set and goes before a login; run: unset HF_TOKEN; hf auth login"
+    )
     assert [record.status for record in toy.requests].count(403) == 1
     assert recorded.events == []
 

@@ -275,3 +275,36 @@ def test_three_way_merges_are_symmetric(base, one, other):
     first, second = three_way_all(base, one, other), three_way_all(base, other, one)
     assert first.values == second.values
     assert set(first.conflicts) == set(second.conflicts)
+
+
+def test_a_withdrawn_config_comes_back_from_neither_side():
+    gone = (Withdrawal("leaks", config="length"),)
+    head = manifest({"random": 0}, publication=published("2.0.0", withdrawn=gone))
+    with pytest.raises(PublishError, match=r"config 'length' was withdrawn \(leaks\) and would come back"):
+        merge(None, head, manifest({"random": 0, "length": 0}))
+    here = manifest({"random": 0}, publication=Publication(withdrawn=gone))
+    with pytest.raises(PublishError, match=r"'length' was withdrawn here \(leaks\) and still stands"):
+        merge(None, manifest({"random": 0, "length": 0}, publication=published()), here)
+    # With their base known, the withdrawal is a removal like any other.
+    base = manifest({"random": 0, "length": 0}, publication=published())
+    assert list(merge(base, base, here).manifest["configs"]) == ["random"]
+
+
+def test_a_former_name_is_no_name_of_another_config():
+    renamed = published("1.1.0", aliases={"random": "drawn"})
+    head = manifest({"drawn": 0}, publication=renamed)
+    for here, there in ((manifest({"random": 1}), head), (head, manifest({"random": 0, "length": 0}))):
+        with pytest.raises(PublishError, match="config 'random' has the former name of config 'drawn'"):
+            merge(None, there, here)
+    # Renaming back is a change like any other.
+    back = manifest({"random": 0}, publication=published("1.1.0", aliases={"drawn": "random"}))
+    merged = merge(head, head, back)
+    assert list(merged.manifest["configs"]) == ["random"]
+    assert Publication.of(merged.manifest).aliases == {"drawn": "random"}
+
+
+def test_findings_keep_their_order_where_their_rows_are_of_one_side():
+    found = [finding("random"), finding("length")]
+    base = manifest({"random": 0, "length": 0}, findings=found)
+    local = manifest({"random": 1, "length": 0}, findings=found)
+    assert merge(base, base, local).manifest["audit"] == local["audit"]

@@ -10,10 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from datasets import load_dataset
 from scores_helpers import tiny_gpt2
 
 from benchwright.builders.build import build, split
-from benchwright.builders.errata import rename, withdraw
+from benchwright.builders.errata import rename, withdraw, yank
 from benchwright.builders.hub.publish import publish
 from benchwright.builders.hydrate import has_text, hydrate, strip
 from benchwright.builders.rebuild import rebuild
@@ -26,8 +27,9 @@ from benchwright.errors import PublishError, ReleaseError, UsageError
 from benchwright.eval import evaluate, load_results, refresh_index
 from benchwright.eval.analyses import export_errors, store_typed_errors
 from benchwright.features import HEAD, PLACEMENT
-from benchwright.release import ReleaseFolder
+from benchwright.release import SPLITS, ReleaseFolder
 
+REPO = "acme/spider-splits"
 CONFIGS = ["random", "tmcd", "ll_split_pt"]
 
 
@@ -240,7 +242,7 @@ def test_a_config_is_added_to_a_stripped_release_and_stripped_in_turn(bare, tmp_
     assert has_text(mixed)
     assert rebuild(mixed.path, source="sample") == []
     with pytest.raises(PublishError, match="take it out with `benchwright strip`"):
-        publish(ids_only(mixed, tmp_path / "ids_only"), repo="acme/spider-splits")
+        publish(ids_only(mixed, tmp_path / "ids_only"), repo=REPO)
 
     again = strip(mixed, out=tmp_path / "again" / "spider-splits")
     assert not has_text(again)
@@ -278,6 +280,48 @@ def test_renaming_a_config_without_text_keeps_what_its_results_say_of_the_text(b
     for name in ("breakdowns", "errors"):
         assert {line["config"] for line in index["analyses"][name]} == {"drawn"}
     assert verify(after.path) == []
+
+
+def test_a_release_without_text_is_published_hydrated_from_there_and_taken_back(hub, bare, whole, tmp_path):
+    folder = ids_only(bare, tmp_path / "spider-splits").path
+    first = publish(folder, repo=REPO, create=True)
+    assert (first.version, first.verified, first.differences) == ("1.0.0", True, ())
+    answer = hydrate(f"{REPO}@1.0.0", source="sample", out=tmp_path / "first")
+    assert (answer.rows, answer.missing, answer.different, answer.tables) == (202, (), (), ())
+    assert verify(answer.release.path) == []
+    assert parquet(answer.release.path) == parquet(whole.path)
+
+    uids = [ReleaseFolder(folder).table("random", split).column("uid")[0].as_py() for split in SPLITS]
+    withdraw(folder, uids=uids, reason="Again.")
+    rename(folder, config="random", to="drawn")
+    yank(folder, version="1.0.0", reason="It held rows that were withdrawn.")
+    second = publish(folder, repo=REPO, load=False)
+    assert (second.version, second.verified, second.differences) == ("2.0.0", True, ())
+    assert set(hub.repository(REPO).tags()) == {"1.0.0-yanked", "2.0.0"}
+    assert verify(f"{REPO}@2.0.0") == []
+    assert verify(folder) == []
+    assert publish(folder, repo=REPO, load=False).plan.files.written == ()
+    release = ReleaseFolder(folder)
+    for name in [*release.configs, "random"]:
+        loaded = load_dataset(REPO, name, revision="2.0.0")
+        config = release.publication.aliases.get(name, name)
+        assert list(loaded) == release.splits(config)
+        for side, rows in loaded.items():
+            assert rows.features == release.features(config)
+            assert rows["uid"][:] == release.table(config, side).column("uid").to_pylist()
+            assert not set(uids) & set(rows["uid"])
+    texts = b"".join(data for data in hub.repository(REPO).files("2.0.0").values())
+    assert whole.table("random", "test").column("question")[1].as_py().encode() not in texts
+
+    answer = hydrate(f"{REPO}@2.0.0", source="sample", out=tmp_path / "second")
+    assert (answer.rows, answer.missing, answer.different, answer.tables) == (199, (), (), ())
+    assert verify(answer.release.path) == []
+    with pytest.raises(PublishError, match="take it out with `benchwright strip`"):
+        publish(answer.release, repo=REPO)
+
+
+def parquet(folder: Path) -> dict[str, bytes]:
+    return {name: data for name, data in files(folder).items() if name.endswith(".parquet")}
 
 
 def test_a_users_own_data_may_be_released_as_ids_only(tmp_path):

@@ -13,6 +13,7 @@ from hub_fixtures import RunningHub
 from huggingface_hub import parse_eval_result_entries
 from publish_helpers import made
 
+from benchwright.builders.errata import rename
 from benchwright.builders.exports import Exported, export
 from benchwright.builders.hub.publish import publish
 from benchwright.cli import main
@@ -224,6 +225,22 @@ def test_what_says_nothing_of_a_model_on_these_rows_is_left_out_and_counted(
     (text,) = texts(exported, tmp_path / "second").values()
     assert {entry["evaluation_name"] for entry in json.loads(text)["evaluation_results"]} == {"random"}
     assert "left out: 1 stale" in str(exported)
+
+
+def test_results_of_configs_that_are_not_published_are_left_out(
+    release: ReleaseFolder, hub: RunningHub, tmp_path: Path
+) -> None:
+    publish(release, repo=REPO, create=True, load=False)
+    changed = rename(release.path, config="random", to="drawn")
+    exported = export(changed, out=tmp_path / "out", timestamp=0)
+    assert exported.files == ()
+    assert exported.left_out["not published"] == 2
+    publish(changed, repo=REPO, load=False)
+    exported = export(release.path, out=tmp_path / "later", timestamp=0)
+    assert "not published" not in exported.left_out
+    (text,) = [text for path, text in texts(exported, tmp_path / "later").items() if "eval_results/" in path]
+    revisions = {entry.dataset_revision for entry in parse_eval_result_entries(yaml.safe_load(text))}
+    assert revisions == {"1.1.0"}
 
 
 def test_results_on_another_split_are_no_entries_of_the_benchmark(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 import threading
@@ -19,6 +18,8 @@ from release_helpers import SPECS, fingerprint, source_table
 from benchwright.builders import release as writer
 from benchwright.builders.hub import commit
 from benchwright.builders.hub import publish as publishing
+from benchwright.builders.hub._local_update import repair
+from benchwright.builders.hub.client import NotOnHub
 from benchwright.builders.hub.proof import _loaded_differences
 from benchwright.builders.verify import verify
 from benchwright.cli import main
@@ -190,6 +191,14 @@ def test_contents_that_the_server_lost_are_sent_again(hub_xet, tmp_path):
     assert report.verified
 
 
+def test_a_commit_that_names_lost_contents_is_not_tried_with_them_again(hub, tmp_path):
+    hub.fail(1, 404, method="POST", path="/commit/main", headers={"X-Error-Code": "RepoNotFound"})
+    with pytest.raises(NotOnHub):
+        send(made(tmp_path / "made"))
+    assert commit.SentFiles(hub.endpoint, REPO).known == set()
+    assert send(tmp_path / "made").verified
+
+
 def test_a_tag_that_was_never_set_is_set_by_the_next_run(hub, tmp_path):
     made(tmp_path / "made")
     hub.fail(1, 403, method="POST", path="/tag/")
@@ -288,25 +297,33 @@ def test_a_folder_that_takes_what_others_changed_survives_a_kill_anywhere(hub, t
         made(tmp_path / folder, names, seed=seed, specs=specs)
         errata(tmp_path / folder, repo=base.repo, version=base.version, changelog=base.changelog)
     send(tmp_path / "theirs")
-    update, wanted = publishing.adopt, None
-    for operation in itertools.count(1):
-        folder = tmp_path / f"mine-{operation}"
-        shutil.copytree(tmp_path / "mine", folder)
+    update, left = publishing.adopt, []
 
-        def killed(*arguments, at=operation):
-            with killed_at(at):
-                return update(*arguments)
+    def killed_anywhere(release, former):
+        done = False
+        while not done:
+            folder = tmp_path / f"mine-{len(left)}"
+            shutil.copytree(tmp_path / "mine", folder)
+            left.append(folder)
+            with suppress(Killed), killed_at(len(left)):
+                done = update(release, replace(former, folder=folder))
+        return done
 
-        with monkeypatch.context() as patched, suppress(Killed):
-            patched.setattr(publishing, "adopt", killed)
-            send(folder)
-            break
+    with monkeypatch.context() as patched:
+        patched.setattr(publishing, "adopt", killed_anywhere)
+        send(tmp_path / "mine")
+    assert len(left) > 10
+    for folder in left:
+        repair(folder)
+    # As it was, or as it stands on the Hub: what the next run begins with.
+    states = {fingerprint(folder): folder for folder in left}
+    assert set(states) == {fingerprint(left[0]), fingerprint(left[-1])}
+    assert len(states) == 2
+    for folder in states.values():
         assert send(folder).verified
         assert verify(folder) == []
-        wanted = wanted or fingerprint(folder)
-        assert fingerprint(folder) == wanted
-    assert operation > 10
-    assert ReleaseFolder(folder).publication.version == "3.0.0"
+        assert fingerprint(folder) == fingerprint(left[-1])
+        assert ReleaseFolder(folder).publication.version == "3.0.0"
 
 
 def test_results_of_others_come_along_and_ours_stay(hub, tmp_path):

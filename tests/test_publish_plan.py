@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pygit2
 import pytest
+from filelock import FileLock
 from publish_helpers import Killed, edit, killed_at, made, write_section
 from release_helpers import fingerprint
 
@@ -16,6 +18,7 @@ from benchwright.builders.hub import plan
 from benchwright.builders.hub._checks import large_parts
 from benchwright.builders.hub._local_update import ASIDE, LOCK, NOTE, adopt, repair
 from benchwright.builders.hub._sides import HashedFiles, LocalSide
+from benchwright.builders.hub.commit import SentFiles
 from benchwright.builders.hub.plan import FilePlan, LocalFile, PublishPlan, owned_paths, plan_files
 from benchwright.builders.hub.remote import RemoteFile
 from benchwright.builders.verify import verify
@@ -73,16 +76,18 @@ def test_nothing_to_do_is_false():
 
 def test_files_of_others_are_never_owned():
     paths = [
-        "README.md", "manifest.json", ".gitattributes", "LICENSE", "random/train-0.parquet", "results/a.json",
+        "README.md", "manifest.json", ".gitattributes", "LICENSE", "random/train-0.parquet",
+        "results/index.json", "results/random/a.json", "results/random/a.predictions.jsonl", "results/a.txt",
+        "figures/lengths.png", "figures/theirs.png",
         "reviews/train-0.parquet", "random/theirs.parquet", "harness/x.yaml", "scores/lm-0.parquet",
     ]  # fmt: skip
     head = {"configs": {"random": {}, "scores": {}}}
     foreign = {
         "configs": [{"config_name": "x", "data_files": [{"split": "train", "path": "random/theirs*"}]}]
     }
-    assert owned_paths(paths, head, foreign) == [
-        "README.md", "manifest.json", "random/train-0.parquet", "results/a.json", "harness/x.yaml",
-        "scores/lm-0.parquet",
+    assert owned_paths(paths, head, foreign, {"figures/lengths.png", "harness/x.yaml"}) == [
+        "README.md", "manifest.json", "random/train-0.parquet", "results/index.json", "results/random/a.json",
+        "results/random/a.predictions.jsonl", "figures/lengths.png", "harness/x.yaml", "scores/lm-0.parquet",
     ]  # fmt: skip
     # Where no release stands, folders of these names are somebody else's.
     assert owned_paths(paths, None, foreign) == []
@@ -94,6 +99,10 @@ def test_files_of_others_are_never_owned():
         ({"data_files": "random/a.parquet"}, {"random/a.parquet"}),
         ({"data_files": ["random/a.parquet", "random/b*"]}, {"random/a.parquet", "random/b.parquet"}),
         ({"data_files": [{"split": "train", "path": ["random/b.parquet"]}]}, {"random/b.parquet"}),
+        (
+            {"data_files": {"train": ["random/a.parquet"], "test": "random/b.parquet"}},
+            {"random/a.parquet", "random/b.parquet"},
+        ),
         ({"data_dir": "random"}, {"random/a.parquet", "random/b.parquet"}),
         ({"data_dir": "random/", "data_files": [{"path": "b*"}]}, {"random/b.parquet"}),
     ],
@@ -102,6 +111,20 @@ def test_files_that_an_entry_of_others_names_stay_in_every_form_of_it(entry, kep
     paths = {"random/a.parquet", "random/b.parquet"}
     owned = owned_paths(paths, {"configs": {"random": {}}}, {"configs": [{"config_name": "x", **entry}]})
     assert paths - set(owned) == kept
+
+
+def test_a_journal_of_sent_files_that_is_broken_costs_sending_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCHWRIGHT_CACHE", str(tmp_path))
+    sent = SentFiles("https://hub", "acme/made")
+    sent.add(["0" * 64])
+    [path] = tmp_path.rglob("*.txt")
+    path.write_bytes(b"\xff\xfe\n" + b"1" * 64 + b"\n" + b"2" * 10)
+    assert SentFiles("https://hub", "acme/made").known == {"1" * 64}
+    path.unlink()
+    path.mkdir()
+    assert SentFiles("https://hub", "acme/made").known == set()
+    sent.forget()
+    assert sent.known == set()
 
 
 def test_limits_of_the_hub_are_refused_before_anything_is_sent(monkeypatch):
@@ -186,6 +209,14 @@ def test_a_folder_becomes_what_was_published_and_keeps_what_is_not_the_releases(
     assert not (old.path / "random").exists()
 
 
+def test_a_card_with_other_line_ends_is_no_other_card(tmp_path):
+    old, new = _two_releases(tmp_path)
+    card = old.path / "README.md"
+    card.write_bytes(card.read_bytes().replace(b"\n", b"\r\n"))
+    assert adopt(new, _side(old))
+    assert card.read_bytes() == (new.path / "README.md").read_bytes()
+
+
 def _other_manifest(old):
     edit(old.path, lambda facts: facts["dataset"].update(summary="Changed."))
 
@@ -243,6 +274,22 @@ def _copy(source, target):
         if path.is_file():
             (target / path.relative_to(source)).parent.mkdir(parents=True, exist_ok=True)
             (target / path.relative_to(source)).write_bytes(path.read_bytes())
+
+
+def test_what_another_run_is_updating_is_not_repaired(tmp_path):
+    old, _ = _two_releases(tmp_path)
+    copy = old.path / ASIDE / "files" / "own.txt"
+    copy.parent.mkdir(parents=True)
+    copy.write_text("half")
+    with ThreadPoolExecutor(1) as pool, FileLock(old.path / LOCK):
+        waiting = pool.submit(repair, old.path)
+        with pytest.raises(TimeoutError):
+            waiting.result(timeout=0.3)
+        assert copy.is_file()
+        # The other run comes to its end.
+        (old.path / ASIDE / NOTE).write_text('{"new": ["own.txt"], "stale": []}')
+    assert waiting.result()
+    assert (old.path / "own.txt").read_text() == "half"
 
 
 def test_a_note_of_others_is_not_trusted(tmp_path):

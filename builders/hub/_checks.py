@@ -8,7 +8,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from ...cards.card import README
+from ...cards.card import README, hand_written
+from ...cards.seal import is_of_another_manifest
 from ...errors import PublishError, ReleaseError
 from ...release import ReleaseFolder
 from ..verify import verify
@@ -26,7 +27,7 @@ _TEXTS = (".md", ".json", ".jsonl", ".yaml", ".py")
 def check_local(release: ReleaseFolder) -> None:
     """Raise PublishError for a folder that is not as its manifest says, or may not be published.
 
-    Its card is not judged: publishing writes a new one.
+    Of its card only the seal of the manifest counts: publishing writes a new card.
     """
     empty = [
         f"{name}/{split}"
@@ -44,6 +45,11 @@ def check_local(release: ReleaseFolder) -> None:
         more = f" and {len(differences) - 1} more" if len(differences) > 1 else ""
         raise PublishError(
             f"{release.path} is not what its manifest says: {differences[0]}{more}; see benchwright verify"
+        )
+    if is_of_another_manifest(hand_written(release.path), release.manifest):
+        raise PublishError(
+            f"{release.path}/manifest.json was changed since its card was written; build again, or, if the "
+            "change is meant, write the card again with `benchwright card`"
         )
     _check_audit(release)
     _check_licence(release)
@@ -95,7 +101,7 @@ def check_readers(files: Mapping[str, LocalFile], repo: str) -> None:
     total = sum(file.size for file in files.values())
     if total > TOTAL_BYTES:
         raise PublishError(
-            f"the release has {total:,} bytes and readers fetch at most {TOTAL_BYTES:,}; publish fewer configs"
+            f"the release has {total:,} bytes and readers fetch at most {TOTAL_BYTES:,}; publish it in parts"
         )
 
 

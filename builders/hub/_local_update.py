@@ -125,7 +125,8 @@ def _remove_aside(folder: Path) -> None:
 
 
 def _text(root: Path) -> str:
-    return (root / README).read_text(encoding="utf-8") if (root / README).is_file() else ""
+    """Its card with the line ends that it has, as `LocalSide` reads it."""
+    return (root / README).read_bytes().decode("utf-8", "replace") if (root / README).is_file() else ""
 
 
 def _files(root: Path) -> list[Path]:

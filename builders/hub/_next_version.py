@@ -15,7 +15,7 @@ from ._checks import check_readers, check_texts, large_parts
 from ._sides import HashedFiles, RemoteSide
 from .merging import listed
 from .plan import LocalFile, PublishPlan, check_limits, owned_paths, plan_files
-from .remote import RemoteState
+from .remote import RemoteState, release_paths
 
 FIRST_BUMP = "first"
 
@@ -32,7 +32,11 @@ class Planned:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the publisher should know."""
-        return (*self.candidate.notes, *large_parts(self.files, self.plan.files.written))
+        head, removed = self.candidate.head.release, self.plan.files.removed
+        named = set() if head is None else {*release_paths(head, removed)}
+        stray = [path for path in removed if path not in named]
+        gone = [f"removed, as readers would take it for rows: {listed(stray)}"] if stray else []
+        return (*self.candidate.notes, *gone, *large_parts(self.files, self.plan.files.written))
 
 
 @dataclass(frozen=True)

@@ -275,7 +275,7 @@ def _error(what: str, fault: _Fault, failed: int) -> BenchwrightError:
         case "gated":
             return PrerequisiteError(f"{what} is gated: ask for access on its page, then log in", _LOG_IN)
         case "refused":
-            return PrerequisiteError(f"{line}; log in with a token that may do this", _LOG_IN)
+            return _refused(line)
         case "offline":
             return HubUnavailable(f"{line}; unset it, or give a local folder")
         case "no id":
@@ -288,6 +288,15 @@ def _error(what: str, fault: _Fault, failed: int) -> BenchwrightError:
             return HubUnavailable(f"{line}{tried}; {fix}")
         case _:
             return _refusal(what, line, fault.status)
+
+
+def _refused(line: str) -> PrerequisiteError:
+    if os.environ.get("HF_TOKEN"):
+        # Whoever logs in anew would still be the one that the variable names.
+        return PrerequisiteError(
+            f"{line}; HF_TOKEN is set and goes before a login", f"unset HF_TOKEN; {_LOG_IN}"
+        )
+    return PrerequisiteError(f"{line}; log in with a token that may do this", _LOG_IN)
 
 
 def _refusal(what: str, line: str, status: int | None) -> PublishError:

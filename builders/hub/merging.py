@@ -298,6 +298,10 @@ def _audit(base: Manifest | None, head: Manifest, local: Manifest, chosen: Choic
             origin = chosen.origins.get(unit) if unit else None
             if (own and unit is None) or (origin is not None and (origin in mine) == own):
                 findings.append(finding)
+    order: dict[str, int] = {}
+    for finding in (*first["findings"], *second["findings"]):
+        order.setdefault(finding["id"], len(order))
+    findings.sort(key=lambda finding: order[finding["id"]])
     if findings == first["findings"]:
         return dict(first)
     ids = {finding["id"] for finding in findings}

@@ -68,7 +68,7 @@ def benchmark_tasks(release: ReleaseFolder) -> dict[str, str]:
 
 
 def _task_file(config: str) -> str:
-    # Names of configs are checked where the manifest is read; former names are not.
+    # Names are checked where a manifest is read; that of a release in the making was not read.
     if not _FILE_NAME.fullmatch(config):
         raise ReleaseError(f"a config was named {show(config)}, which cannot name a file; correct the alias")
     return f"{LM_EVAL}/{config}.yaml"

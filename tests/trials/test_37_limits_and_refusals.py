@@ -52,8 +52,8 @@ def test_a_refusal_stops_at_once(reviews: RunningHub, tmp_path: Path, status: in
     assert done.returncode == 2
     place, told = f"{REPO}@main", f"({status}: A fault made by the test)"
     assert done.stderr == (
-        f"error: {place}: the Hub refuses access {told}; log in with a token that may do this; "
-        "run: hf auth login\n"
+        f"error: {place}: the Hub refuses access {told}; HF_TOKEN is set and goes before a login; "
+        "run: unset HF_TOKEN; hf auth login\n"
     )
     assert [record.status for record in reviews.requests] == [status]
     assert not (tmp_path / "out").exists()
