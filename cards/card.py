@@ -109,9 +109,9 @@ class _Place:
 
     @classmethod
     def of(cls, release: ReleaseFolder, name: str | None, repo: str | None) -> _Place:
-        own = release.path.resolve().name
+        called = release.path.resolve().name
         # A release that is still being made stands in a hidden folder, whose name readers never see.
-        folder = name or (f"{release.dataset['builder']}-splits" if own.startswith(".") else own)
+        folder = name or (f"{release.dataset['builder']}-splits" if called.startswith(".") else called)
         published = release.publication
         changed = published.version is not None and not release.is_as_published
         own = None if changed else published.repo

@@ -8,9 +8,11 @@ import pytest
 from hub_fixtures import RunningHub
 from publish_helpers import REPO, edit, errata, made, send, write_section
 
+from benchwright.builders.errata import withdraw
 from benchwright.builders.hub import _checks, _safety
 from benchwright.builders.hub.remote import HubRelease
 from benchwright.builders.verify import verify
+from benchwright.cards import write_card
 from benchwright.errors import PublishError, ReleaseError
 from benchwright.eval import evaluate
 from benchwright.publication import Withdrawal
@@ -183,3 +185,47 @@ def test_an_older_version_that_is_asked_for_is_told(hub, tmp_path):
         "1.0.0 is an older version: what is here stands there as 1.0.1, and 1.0.0 is left as it is",
     )
     assert send(folder, version="1.0.1").notes == ()
+
+
+def _someones_data_set(hub: RunningHub, header: str) -> None:
+    hub.api().create_repo(REPO, repo_type="dataset")
+    configs = "configs:\n- config_name: theirs\n  data_files: a.csv\n"
+    card = f"---\n{configs}{header}---\nTheir words.\n"
+    hub.repository(REPO).plant({"README.md": card.encode(), "a.csv": b"a\n1\n"})
+
+
+def test_data_of_others_under_another_licence_is_no_place_for_ours(hub, tmp_path):
+    made(tmp_path / "made")
+    _someones_data_set(hub, "license: cc-by-nc-4.0\n")
+    with pytest.raises(PublishError, match=r"under the licence 'cc-by-nc-4\.0'.*choose another --repo"):
+        send(tmp_path / "made")
+    assert "1.0.0" not in hub.repository(REPO).tags()
+
+
+def test_what_goes_of_the_header_of_others_is_said(hub, tmp_path):
+    made(tmp_path / "made")
+    _someones_data_set(hub, "pretty_name: Theirs\ntags: [hand]\n")
+    report = send(tmp_path / "made")
+    assert any(note.endswith("pretty_name, tags of its header with it") for note in report.notes)
+    assert b"Their words." in hub.repository(REPO).files("1.0.0")["README.md"]
+
+
+def test_a_card_of_another_manifest_is_not_published(hub, tmp_path):
+    made(tmp_path / "made")
+    manifest = tmp_path / "made" / "manifest.json"
+    manifest.write_text(manifest.read_text(encoding="utf-8").replace('"corrected"', '"published"', 1))
+    with pytest.raises(PublishError, match="was changed since its card was written"):
+        send(tmp_path / "made")
+    assert not hub.repository(REPO).exists()
+
+
+def test_results_of_a_config_that_is_gone_are_left_out(hub, tmp_path):
+    send(made(tmp_path / "made"))
+    shutil.copytree(tmp_path / "made", tmp_path / "old")
+    withdraw(tmp_path / "made", config="ll_split", reason="wrong")
+    assert send(tmp_path / "made").version == "2.0.0"
+    evaluate(tmp_path / "old", configs=["ll_split"], baselines=["majority"])
+    write_card(tmp_path / "old")
+    report = send(tmp_path / "old")
+    assert any("is left out: its config is not in the release" in note for note in report.notes)
+    assert not [path for path in hub.repository(REPO).files("2.0.0") if path.startswith("results/ll_split")]

@@ -15,6 +15,7 @@ from ...atomic import write_text
 from ...cards import render_card, write_card
 from ...cards.card import README
 from ...cards.harness import export_texts
+from ...cards.licences import licence_fields
 from ...cards.user_sections import merge_user_sections
 from ...errors import PublishError
 from ...eval import refresh_index
@@ -99,6 +100,7 @@ def compose(
     Raises PublishError for what both sides changed, or what the repository holds and cannot be kept.
     """
     head.require_known_data()
+    head.require_same_licence(licence_fields(local.manifest["dataset"])["license"])
     base_manifest = None if base is None else base.manifest or {}
     with reading_fields(repo):
         merged = merge(base_manifest, head.manifest, local.manifest)
@@ -108,7 +110,9 @@ def compose(
     folder.mkdir(parents=True)
     links = _Links(folder, local, head)
     links.rows(merged)
-    notes = [*_notes(merged, local.manifest), *links.results(base)]
+    notes = [*_notes(merged, local.manifest), *links.results(base, merged)]
+    if replaced := head.replaced_fields():
+        notes.append(f"the card that stands there is replaced, and {listed(replaced)} of its header with it")
     composed = links.derived(base, merged)
     candidate = Candidate(repo, folder, merged, foreign, sections, head, tuple(notes))
     release = candidate.view(candidate.publication)
@@ -155,19 +159,24 @@ class _Links:
         self._link_local(mine)
         self._link_head(theirs)
 
-    def results(self, base: RemoteSide | None) -> list[str]:
+    def results(self, base: RemoteSide | None, merged: Merged) -> list[str]:
         """Stored results of both sides, each with its per-example files; what is left to say of them."""
         before = None if base is None else _results(_tokens_of(base))
         there, here = _results(_tokens_of(self.head)), _results(self._local_tokens(base))
         chosen = three_way_all(before, there, here)
+        notes = []
         for name, origin in chosen.origins.items():
             files = [path for path, _ in chosen.values[name]]
-            self._link_head(files) if origin == "head" else self._link_local(files)
+            if origin == "local" and PurePosixPath(name).parts[1] not in merged.manifest["configs"]:
+                notes.append(f"{name} is left out: its config is not in the release")
+            else:
+                self._link_head(files) if origin == "head" else self._link_local(files)
         for name in chosen.conflicts:
             self._link_local(path for path, _ in here.get(name, ()))
-        if not chosen.conflicts:
-            return []
-        return [f"{listed(chosen.conflicts)}: made or removed both here and on the Hub; what is here stands"]
+        if chosen.conflicts:
+            names = listed(chosen.conflicts)
+            notes.append(f"{names}: made or removed both here and on the Hub; what is here stands")
+        return notes
 
     def keeps_index(self, release: ReleaseFolder) -> bool:
         """Link the index of results as it stands, where it cannot be made from rows without text."""

@@ -27,6 +27,7 @@ EMPTY: Manifest = {}
 _DATA_SUFFIXES = frozenset(
     {".parquet", ".arrow", ".csv", ".tsv", ".json", ".jsonl", ".txt", ".xml", ".zip", ".tar", ".gz", ".zst"}
 )
+_KEPT_FIELDS = frozenset({"configs", "dataset_info", "license"})
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,21 @@ class RemoteSide:
             f"{self.state.repo}: {key} of its {README} must list configs with their names, got "
             f"{show(header[key])}; write it again"
         )
+
+    def require_same_licence(self, licence: str) -> None:
+        """Raise PublishError for data of others under another licence, which the card would then not name."""
+        header = read_yaml_header(self.card, self.state.repo) or {}
+        stated = header.get("license")
+        if self.release is None and self._entries("configs") and stated not in (None, licence):
+            raise PublishError(
+                f"{self.state.repo} holds configs that benchwright did not make, under the licence "
+                f"{show(stated)}, and its card would say {show(licence)} of all; choose another --repo"
+            )
+
+    def replaced_fields(self) -> list[str]:
+        """Fields of a header that others wrote, which a card of ours does not keep."""
+        header = read_yaml_header(self.card, self.state.repo) or {}
+        return [] if self.release is not None else sorted(map(str, header.keys() - _KEPT_FIELDS))
 
     def require_known_data(self) -> None:
         """Raise PublishError if readers find rows here that no header names: with ours they would be lost."""
