@@ -26,8 +26,8 @@ from benchwright.cards import write_card
 from benchwright.release import ReleaseFolder
 
 REPO = "acme/drill"
-READS = 6
-"""One of so many requests that only read is disturbed."""
+READS = int(os.environ.get("BENCHWRIGHT_DRILL_READS", "6"))
+"""One of so many requests that only read is disturbed; with 1, every request is."""
 _IDLE = 0.03
 Tree = Mapping[str, bytes]
 _TESTS = Path(__file__).resolve().parent
