@@ -14,7 +14,7 @@ from datasets import ClassLabel, Features
 
 from ..errors import ReleaseError, show
 from ..features import SCORE_COLUMNS, class_names, payload_columns
-from ..hashing import DIGEST_SIZE, row_digests
+from ..hashing import DIGEST_SIZE, row_digests, stored_digests
 from ..release import ReleaseFolder, read_parquet
 from ._diff_facts import fact_changes
 from ._diff_rows import (
@@ -212,7 +212,7 @@ def _assigned_rows(side: Side, digests: bool) -> ConfigRows:
         uids=table.column("uid").cast(pa.large_string()).combine_chunks(),
         split=split.to_numpy().astype(np.int64),
         splits=side.splits,
-        digests=_stored_digests(table) if digests else None,
+        digests=stored_digests(table.column("row_digest")).view(np.uint64) if digests else None,
         positions=table.column("position").to_numpy(),
     )
 
@@ -353,14 +353,6 @@ def _plain_facts(side: Side, with_files: bool) -> dict[str, Any]:
     if "splits" in facts:
         facts["splits"] = {split: side.facts(split) for split in side.splits}
     return facts
-
-
-def _stored_digests(table: pa.Table) -> np.ndarray:
-    column = table.column("row_digest").combine_chunks()
-    buffer = column.buffers()[1]
-    values = np.frombuffer(buffer, np.uint64) if buffer else np.empty(0, np.uint64)
-    width = DIGEST_SIZE // 8
-    return values[column.offset * width : (column.offset + len(column)) * width].reshape(-1, width)
 
 
 def _digests(tables: Sequence[pa.Table], side: Side) -> np.ndarray:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..cards.user_sections import SEAL_START, lines_by_owner
-from ..errors import ReleaseError, show
+from ..errors import ReleaseError, printable, show
 from ..eval.results import Result, load_results, stale_reason
 from ..hashing import sha256_file
 from ..release import MANIFEST, ReleaseFolder
@@ -194,7 +194,7 @@ def result_changes(
             source = former.get(file)
             newly = source is not None and stale_reason(source, first) is None
             stale.append(
-                StaleResult(cut(file), cut(result.config), cut(result.baseline), _printable(reason), newly)
+                StaleResult(cut(file), cut(result.config), cut(result.baseline), printable(reason), newly)
             )
     return tuple(changes), tuple(stale)
 
@@ -281,7 +281,3 @@ class _Files:
             return file.sha256 if kind == "sha256" else None if file.sha256 else file.blob_id
         path = self._release.path / name
         return sha256_file(path).removeprefix("sha256:") if kind == "sha256" else git_blob_id(path)
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

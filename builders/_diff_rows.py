@@ -14,11 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..hashing import row_digests
-from ..splitting.scores.check import compare_scores
+from ..splitting.scores.check import SCORE_TOLERANCE, compare_scores
 from ._diff_types import Move, RowsDiff, Sample, ScoreChange, cut
-
-SCORE_TOLERANCE = 1e-3
-"""Nats by which scores may differ between kinds of machines; a larger difference is another score."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +23,7 @@ class ConfigRows:
     """The rows of one config that readers can load, in file order within each split.
 
     `uids` are unique (large_string); `split` (int64) indexes `splits`. `digests` is None where rows cannot be
-    told apart by them, `positions` where rows have no written order, `content_ids` where they are not needed.
+    told apart by them, `positions` where rows have no written order.
     """
 
     uids: pa.Array

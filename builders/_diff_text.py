@@ -12,8 +12,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from ..cards.numbers import count, plural
-from ..errors import redact, show
-from ._diff_rows import SCORE_TOLERANCE
+from ..errors import printable, redact, show
+from ..splitting.scores.check import SCORE_TOLERANCE
 from ._diff_types import (
     Boundary,
     Change,
@@ -356,14 +356,14 @@ def _around(found: ReleaseDiff) -> Iterator[str]:
         f"{finding.config or 'all configs'}: {finding.message}"
         for finding in found.findings
     ]
-    yield from map(_printable, _cut(findings, _ITEMS_SHOWN, "finding"))
+    yield from map(printable, _cut(findings, _ITEMS_SHOWN, "finding"))
     results = [line for result in found.results for line in _result_lines(result)]
-    yield from map(_printable, _cut(results, _ITEMS_SHOWN, "line"))
+    yield from map(printable, _cut(results, _ITEMS_SHOWN, "line"))
     stale = [
         f"  stale{' now' if result.newly else ''}: {result.config}, {result.baseline}: {result.reason}"
         for result in found.stale
     ]
-    yield from map(_printable, _cut(stale, _ITEMS_SHOWN, "stale result"))
+    yield from map(printable, _cut(stale, _ITEMS_SHOWN, "stale result"))
 
 
 def _result_lines(result: ResultChange) -> Iterator[str]:
@@ -448,9 +448,5 @@ def _cut(lines: Sequence[str], limit: int, noun: str) -> list[str]:
 
 def _name(text: str) -> str:
     """A name as it is printed: one line, without control characters, at most 80 characters."""
-    clean = _printable(redact(text))
+    clean = printable(redact(text))
     return clean if len(clean) <= _NAME_LIMIT else f"{clean[: _NAME_LIMIT - 3]}..."
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

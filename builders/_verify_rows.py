@@ -16,7 +16,7 @@ from datasets import Features
 
 from ..errors import ReleaseError, show
 from ..features import SCORE_COLUMNS, class_names, payload_columns
-from ..hashing import DIGEST_SIZE, columns_hash, content_hash, row_digests, sha256_file
+from ..hashing import columns_hash, content_hash, row_digests, sha256_file, stored_digests
 from ..release import WITHOUT_TEXT, ReleaseFolder, read_parquet
 from .comparison import Difference, RowList, first_unequal
 from .hub._safety import check_parquet
@@ -103,7 +103,7 @@ def _row_differences(
     unequal = None
     if assigned is not None:
         members = assigned.filter(pc.equal(assigned.column("split"), split))
-        published, found = _stored_digests(members), digests
+        published, found = stored_digests(members.column("row_digest")), digests
         if with_text is not None:
             # Digests are those of the rows with text: uids alone can be compared with these rows.
             if content_hash(published) != with_text["splits"][split]["content_hash"]:
@@ -180,12 +180,6 @@ def _stored_features(schema: pa.Schema) -> Features | None:
         return Features.from_arrow_schema(schema)
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
-
-
-def _stored_digests(assigned: pa.Table) -> np.ndarray:
-    """Row digests of an assignment, of shape (rows, 16)."""
-    values = b"".join(pc.fill_null(assigned.column("row_digest"), bytes(DIGEST_SIZE)).to_pylist())
-    return np.frombuffer(values, np.uint8).reshape(assigned.num_rows, -1)
 
 
 def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:

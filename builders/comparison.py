@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from datasets import Features
 
-from ..errors import show
+from ..errors import printable, show
 from ..features import SCORE_COLUMNS, class_names, payload_columns
 from ..hashing import row_digests
 from ..release import ReleaseFolder
@@ -35,8 +35,7 @@ class Difference:
     def __str__(self) -> str:
         place = ", ".join(part for part in (self.file, self.config, self.split) if part)
         line = f"{place}: {self.message}" if place else self.message
-        # Names come from files that may be anyone's, and are printed to a terminal.
-        return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+        return printable(line)
 
 
 def compare(first: str | Path | ReleaseFolder, second: str | Path | ReleaseFolder) -> list[Difference]:

@@ -16,7 +16,7 @@ from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
 from ..splitting.base import DEFAULT_SEED, TRAIN, UNUSED, Assignment, Scores, SplitRows, splitters
 from ..splitting.scores import ScoreTable, ScoringOptions
-from ..splitting.scores.check import check_cut, compare_scores
+from ..splitting.scores.check import SCORE_TOLERANCE, check_cut, compare_scores
 from .base import Builder, BuildOptions, ScoreSpec, SourceData
 from .recorded import builder_of, options_of
 from .scoring import make_table, model_and_revision
@@ -58,7 +58,7 @@ class RescoredTable:
     changed_ranks: int
     configs: tuple[ConfigEffect, ...]
 
-    def within(self, tolerance: float) -> bool:
+    def within(self, tolerance: float = SCORE_TOLERANCE) -> bool:
         """Whether no score is missing or off by more than `tolerance` nats and no row would change sides."""
         close = self.largest_difference <= tolerance and not self.only_one
         return self.same_identity and close and not any(effect.flipped for effect in self.configs)

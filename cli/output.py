@@ -120,10 +120,6 @@ def print_outdated(report: OutdatedReport, as_json: bool) -> int:
     return 1 if report.outdated else 0
 
 
-SCORE_TOLERANCE = 1e-3
-"""Nats by which scores may differ between kinds of machines."""
-
-
 def print_rescored(reports: Sequence[RescoredTable], as_json: bool) -> int:
     """Exit code 1 if scores differ by more than the tolerance or a row would change sides."""
     if as_json:
@@ -138,7 +134,7 @@ def print_rescored(reports: Sequence[RescoredTable], as_json: bool) -> int:
             typer.echo(f"  {effect.config}: {effect.flipped} rows would change sides, {margin}")
             for uid in effect.uids:
                 typer.echo(f"    {uid}")
-    return 0 if all(report.within(SCORE_TOLERANCE) for report in reports) else 1
+    return 0 if all(report.within() for report in reports) else 1
 
 
 def print_audit(report: AuditReport, as_json: bool) -> int:

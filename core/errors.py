@@ -23,6 +23,11 @@ def show(value: object) -> str:
     return text if len(text) <= _VALUE_LIMIT else text[: _VALUE_LIMIT - 3] + "..."
 
 
+def printable(text: str) -> str:
+    """`text` without characters that a terminal would obey; names may come from files of anyone."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 class BenchwrightWarning(UserWarning):
     """Something that the user should know and that does not stop the work."""
 

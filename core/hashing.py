@@ -125,6 +125,13 @@ def digest_column(digests: np.ndarray) -> pa.Array:
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(DIGEST_SIZE), len(digests), [None, buffer])
 
 
+def stored_digests(column: pa.ChunkedArray) -> np.ndarray:
+    """The digests of a `digest_column`, of shape (rows, 16), uint8; zeros where there is none."""
+    filled = pc.fill_null(column, bytes(DIGEST_SIZE)).combine_chunks()
+    values = np.frombuffer(filled.buffers()[1] or b"", np.uint8)
+    return values[filled.offset * DIGEST_SIZE :][: len(filled) * DIGEST_SIZE].reshape(-1, DIGEST_SIZE)
+
+
 def _type_name(kind: pa.DataType) -> str:
     if pa.types.is_dictionary(kind):
         return _type_name(kind.value_type)

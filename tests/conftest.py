@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-pytest_plugins = ["hub_fixtures"]
+pytest_plugins = ["hub_fixtures", "drill_fixtures"]
 
 # Before any test points elsewhere: where `make` keeps the embedded model.
 USER_CACHE = cache_folder()

@@ -6,33 +6,14 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from drills import Client, Drill, Scene, build, first_scene, update_scene
+from drills import Client, Drill, Scene
 
 pytestmark = pytest.mark.slow
 
 MOMENTS = 5
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    place = tmp_path_factory.mktemp("folders")
-    return [build(place / name, changed) for name, changed in (("first", False), ("changed", True))]
-
-
-@pytest.fixture(scope="module", params=["classic", "xet"])
-def drilled(
-    request: pytest.FixtureRequest, folders: list[Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Client, list[Scene]]]:
-    """A client, and the scenes: a first publication and an update."""
-    place = tmp_path_factory.mktemp(request.param)
-    client = Client(folders[0], xet=request.param == "xet")
-    first = first_scene(place / "first", client, folders[0], xet=request.param == "xet")
-    yield client, [first, update_scene(place / "update", client, first, folders[1])]
-    client.close()
 
 
 def finished(drill: Drill, all_sent: bool = False) -> list[str]:

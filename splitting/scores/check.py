@@ -13,6 +13,9 @@ import numpy as np
 
 from ..base import TRAIN, UNUSED
 
+SCORE_TOLERANCE = 1e-3
+"""Nats by which scores may differ between kinds of machines; a larger difference is another score."""
+
 
 @dataclass(frozen=True)
 class CutCheck:
@@ -43,7 +46,7 @@ class ScoreComparison:
     changed_ranks: np.ndarray
     cut: CutCheck | None
 
-    def within(self, tolerance: float = 1e-3) -> bool:
+    def within(self, tolerance: float = SCORE_TOLERANCE) -> bool:
         """Whether the same rows have scores and none differs by more than `tolerance` nats."""
         return not len(self.only_one) and self.largest_difference <= tolerance
 

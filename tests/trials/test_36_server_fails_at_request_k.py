@@ -5,12 +5,11 @@ A 500 after the commit happened (datasets PR 7708) is recognised: there is one c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from drills import Client, Drill, Scene, build, first_scene, update_scene
+from drills import Client, Drill, Scene
 
 pytestmark = pytest.mark.slow
 
@@ -20,24 +19,6 @@ FAULTS = (
     ({"status": 500}, {"status": 429, "headers": {"Retry-After": "3"}}, {"status": 503}, {"status": None}),
     ({"status": 500, "after": True}, {"status": None, "after": True}),
 )
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    place = tmp_path_factory.mktemp("folders")
-    return [build(place / name, changed) for name, changed in (("first", False), ("changed", True))]
-
-
-@pytest.fixture(scope="module", params=["classic", "xet"])
-def drilled(
-    request: pytest.FixtureRequest, folders: list[Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Client, list[Scene]]]:
-    """A client, and the scenes: a first publication and an update."""
-    place = tmp_path_factory.mktemp(request.param)
-    client = Client(folders[0], xet=request.param == "xet")
-    first = first_scene(place / "first", client, folders[0], xet=request.param == "xet")
-    yield client, [first, update_scene(place / "update", client, first, folders[1])]
-    client.close()
 
 
 def one_error(said: str) -> list[str]:
