@@ -82,15 +82,21 @@ class SourceData:
     notes: tuple[str, ...] = ()
     programs: Programs | None = None
     published_splits: Mapping[str, np.ndarray] = field(default_factory=dict)
+    parts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Row numbers (int64, ascending) of each part, for a source of several data sets; else empty."""
 
 
 @dataclass(frozen=True)
 class ScoreSpec:
-    """A score table to make. `scorer` is `prompt` or `kfold`; `parameters` are that scorer's."""
+    """A score table to make. `scorer` is `prompt`, `kfold` or `pvi`; `parameters` are that scorer's.
+
+    `part` names the part of the source whose rows are scored (None: all of them).
+    """
 
     name: str
-    scorer: Literal["prompt", "kfold"]
+    scorer: Literal["prompt", "kfold", "pvi"]
     parameters: dict[str, Any] = field(default_factory=dict)
+    part: str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +112,8 @@ class ConfigSpec:
     reverse_of: str | None = None
     extra: bool = False
     """Made only when asked for by name."""
+    part: str | None = None
+    """The part of the source that it divides; None for all rows."""
 
 
 @dataclass(frozen=True)

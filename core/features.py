@@ -19,7 +19,15 @@ PLACEMENT = {
 }
 
 # Score columns have a hash and a tolerance of their own and stand outside the row digest.
-SCORE_COLUMNS = ("log_likelihood", "lm_num_tokens", "fold")
+SCORE_COLUMNS = (
+    "log_likelihood",
+    "lm_num_tokens",
+    "fold",
+    "entropy_null",
+    "entropy_input",
+    "pvi",
+    "pvi_fold",
+)
 
 SCORES = Features(
     {
@@ -31,6 +39,16 @@ SCORES = Features(
         "status": Value("string"),
     }
 )
+
+PVI = {
+    "entropy_null": Value("float32"),
+    "entropy_input": Value("float32"),
+    "pvi": Value("float32"),
+    "pvi_fold": Value("int8"),
+}
+"""Pointwise V-information of a row, in bits: pvi = entropy_null - entropy_input; -1 for a row of no fold."""
+
+DIFFICULTY = ClassLabel(names=["simple", "hard"])
 
 
 def family(payload: dict[str, Any], *, placed: bool = True) -> Features:

@@ -44,6 +44,20 @@ NLI = Task(
     ("accuracy", "macro_f1"),
     labels=("entailment", "neutral", "contradiction"),
 )
+RECAST_NLI = Task(
+    "nli",
+    ("premise", "hypothesis"),
+    "label",
+    ("accuracy", "matthews_correlation"),
+    labels=("entailment", "neutral", "contradiction"),
+)
+BINARY_NLI = Task(
+    "binary-nli",
+    ("premise", "hypothesis"),
+    "label",
+    ("accuracy", "matthews_correlation"),
+    labels=("entailed", "not-entailed"),
+)
 BOOLEAN_QUESTION = Task(
     "boolean-question",
     ("question", "passage"),
