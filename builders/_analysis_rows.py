@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from datasets import ClassLabel, Features, Value
 
 from ..errors import ReleaseError, UsageError
+from ..features import DIFFICULTY
 from ..registry import closest
 from ..release import SPLITS, ReleaseFolder
 from ..tables import conform
@@ -58,24 +59,34 @@ class AnalysisRows:
         names = list(dict.fromkeys(["uid", *columns]))
         self._schema = pa.schema([features.arrow_schema.field(name) for name in names])
         self._texts: dict[str, DistinctTexts] = {}
-        self.table = self._schema.empty_table()
-        self.splits: list[SplitRows] = []
-        for config in release.placed_configs:
+        # Rows of different parts are never the same, so that each part is looked through alone.
+        parts: dict[str | None, pa.Table] = {}
+        found: list[tuple[str | None, SplitRows]] = []
+        for config, entry in release.placed_configs.items():
             present = [name for name in names if name in release.features(config)]
+            part = entry.get("part")
             for split in [name for name in SPLITS if name in release.splits(config)]:
-                self.splits.append(SplitRows(config, split, self._added(release, config, split, present)))
+                known = parts.get(part, self._schema.empty_table())
+                parts[part], places = self._added(known, release, config, split, present)
+                found.append((part, SplitRows(config, split, places)))
+        sizes = [table.num_rows for table in parts.values()]
+        first = dict(zip(parts, np.cumsum([0, *sizes]), strict=False))
+        self.splits = [rows._replace(rows=rows.rows + first[part]) for part, rows in found]
+        self.table = pa.concat_tables([self._schema.empty_table(), *parts.values()]).combine_chunks()
 
-    def _added(self, release: ReleaseFolder, config: str, split: str, columns: list[str]) -> np.ndarray:
-        """Places of the rows of a split; those that are not in the table yet are added to it."""
+    def _added(
+        self, known: pa.Table, release: ReleaseFolder, config: str, split: str, columns: list[str]
+    ) -> tuple[pa.Table, np.ndarray]:
+        """`known` with the rows of a split that it lacks, and the places in it of all rows of the split."""
         uids = release.table(config, split, ["uid"]).column("uid").combine_chunks()
-        places = pc.index_in(uids, value_set=self.table.column("uid"))
+        places = pc.index_in(uids, value_set=known.column("uid"))
         new = places.is_null()
         if places.null_count:
             rows = release.table(config, split, columns).filter(new)
-            added = np.arange(self.table.num_rows, self.table.num_rows + rows.num_rows)
-            self.table = pa.concat_tables([self.table, conform(rows, self._schema)]).combine_chunks()
+            added = np.arange(known.num_rows, known.num_rows + rows.num_rows)
+            known = pa.concat_tables([known, conform(rows, self._schema)]).combine_chunks()
             places = pc.replace_with_mask(places, new, pa.array(added, places.type))
-        return places.to_numpy(zero_copy_only=False).astype(np.int64)
+        return known, places.to_numpy(zero_copy_only=False).astype(np.int64)
 
     def texts(self, column: str) -> DistinctTexts:
         """The distinct texts of a column of strings."""
@@ -92,11 +103,17 @@ class AnalysisRows:
 
 
 def release_features(release: ReleaseFolder) -> Features:
-    """The columns of all placed configs together. Raises ReleaseError for one of several types."""
+    """The columns of all placed configs together; classes of several names are numbers.
+
+    Raises ReleaseError for a column of several types.
+    """
     found: dict[str, Any] = {}
     for config in release.placed_configs:
         for name, kind in release.features(config).items():
-            if found.setdefault(name, kind) != kind:
+            known = found.setdefault(name, kind)
+            if known != kind and _is_class(known) and _is_class(kind):
+                found[name] = Value("int64")
+            elif known != kind:
                 raise ReleaseError(f"column {name!r} of config {config!r} has another type than before")
     return Features(found)
 
@@ -127,15 +144,25 @@ def checked_columns(columns: Sequence[str], features: Features) -> list[str]:
     return list(dict.fromkeys(columns))
 
 
-def class_columns(release: ReleaseFolder, features: Features) -> dict[str, list[str]]:
-    """Class columns with their names in order; a target that is false or true is one too."""
-    names = {name: list(kind.names) for name, kind in features.items() if isinstance(kind, ClassLabel)}
+def class_columns(release: ReleaseFolder) -> dict[str, dict[str, list[str]]]:
+    """Class columns with their names in order by config; a target that is false or true is one too.
+
+    The difficulty of a row is left out: it may differ by config.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
     for config in release.placed_configs:
         task = release.task(config)
-        kind = features.get(task.target)
-        if task.labels is not None and isinstance(kind, Value) and kind.dtype == "bool":
-            names[task.target] = list(task.labels)
-    return names
+        for name, kind in release.features(config).items():
+            if isinstance(kind, ClassLabel) and kind != DIFFICULTY:
+                found.setdefault(name, {})[config] = list(kind.names)
+            elif name == task.target and task.labels is not None and kind == Value("bool"):
+                found.setdefault(name, {})[config] = list(task.labels)
+    return found
+
+
+def _is_class(kind: object) -> bool:
+    """Whether values of a feature are numbers of classes, as far as is known."""
+    return isinstance(kind, ClassLabel) or kind == Value("int64")
 
 
 def program_column(release: ReleaseFolder, features: Features) -> str | None:

@@ -11,42 +11,80 @@ from ..registry import closest
 from ..splitting import splitters
 from ._errata import Errata
 from .base import Builder, BuildOptions, ConfigSpec, SourceData
+from .repair import with_clean
 from .sources.origin import open_source
 
 
+def every_config(
+    builder: Builder, options: BuildOptions, names: Mapping[str, Sequence[str]], rows: int | None = None
+) -> list[ConfigSpec]:
+    """The configs of a builder, and the cleaned one of each, which is made only when asked for by name.
+
+    `names` and `rows` are as in `Builder.configs`.
+    """
+    return with_clean(builder.configs(options, names, rows))
+
+
 def choose_configs(
-    builder: Builder, options: BuildOptions, names: Mapping[str, Sequence[str]], wanted: Sequence[str] | None
+    builder: Builder,
+    options: BuildOptions,
+    names: Mapping[str, Sequence[str]],
+    wanted: Sequence[str] | None,
+    repair: bool = False,
 ) -> list[str]:
-    """Names of the configs to make, in the builder's order. Raises UsageError for unknown names."""
-    known = builder.configs(options, names)
+    """Names of the configs to make, in the builder's order. Raises UsageError for unknown names.
+
+    With `repair`, the cleaned config of each of them besides.
+    """
+    known = every_config(builder, options, names)
     if wanted is None:
-        return [spec.name for spec in known if not spec.extra]
-    for name in wanted:
-        if name not in {spec.name for spec in known}:
-            raise UsageError(
-                f"{builder.name} has no config {name!r}; {closest(name, [s.name for s in known])}"
-            )
-    return [spec.name for spec in known if spec.name in set(wanted)]
+        chosen = {spec.name for spec in known if not spec.extra}
+    else:
+        chosen = set(wanted)
+        for name in wanted:
+            if name not in {spec.name for spec in known}:
+                raise UsageError(
+                    f"{builder.name} has no config {name!r}; {closest(name, [s.name for s in known])}"
+                )
+    if repair:
+        chosen |= {spec.name for spec in with_clean([spec for spec in known if spec.name in chosen])}
+    return [spec.name for spec in known if spec.name in chosen]
 
 
 def in_source(
     specs: Sequence[ConfigSpec], data: SourceData, asked: Sequence[str] | None, root: Path
 ) -> list[ConfigSpec]:
-    """Without configs whose published placement the source lacks; SourceError for one asked for by name."""
+    """Without configs whose rows or published placement the source lacks; SourceError for one asked for by
+    name.
+    """
     found = []
     for spec in specs:
-        split = spec.parameters.get("split") if spec.splitter == "published" else None
-        if split is None or split in data.published_splits:
+        lacking = _lacking(spec, data)
+        if lacking is None:
             found.append(spec)
-        elif asked is not None:
-            raise SourceError(
-                f"no published split {split!r} for config {spec.name!r}",
-                path=root,
-                fix="put the file of the published split beside the corpus, or leave the config out",
-            )
+        elif asked is not None and spec.name in asked:
+            what, fix = lacking
+            raise SourceError(f"no {what} for config {spec.name!r}", path=root, fix=fix)
     if not found:
-        raise UsageError("the source holds none of the published splits; name other configs")
+        what = "none of the parts" if data.parts else "none of the published splits"
+        raise UsageError(f"the source holds {what} that the configs are made of; name other configs")
     return found
+
+
+def _lacking(spec: ConfigSpec, data: SourceData) -> tuple[str, str] | None:
+    """What of a config the source does not have, and what to do about it; None if it has all."""
+    if spec.part is not None and spec.part not in data.parts:
+        have = ", ".join(data.parts) or "nothing"
+        fix = f"put its files into the source, which has {have}, or leave the config out"
+        return f"rows of {spec.part!r}", fix
+    splitter, parameters = spec.splitter, spec.parameters
+    if splitter == "clean":
+        splitter, parameters = parameters["of"]["splitter"], parameters["of"]["parameters"]
+    split = parameters.get("split") if splitter == "published" else None
+    if split is None or split in data.published_splits:
+        return None
+    fix = "put the file of the published split beside the corpus, or leave the config out"
+    return f"published split {split!r}", fix
 
 
 def refuse_withdrawn(errata: Errata, chosen: Sequence[str], asked: Sequence[str] | None) -> list[str]:
@@ -77,6 +115,10 @@ def check_splitters(specs: Sequence[ConfigSpec]) -> None:
         splitters.get(spec.splitter)(**spec.parameters)
 
 
-def tables_of(specs: Sequence[ConfigSpec]) -> list[str]:
-    """The score tables that configs read, each once."""
-    return list(dict.fromkeys(spec.scores for spec in specs if spec.scores is not None))
+def tables_of(specs: Sequence[ConfigSpec]) -> dict[str, ConfigSpec]:
+    """The score tables that configs read, each with the first config that does."""
+    found: dict[str, ConfigSpec] = {}
+    for spec in specs:
+        if spec.scores is not None:
+            found.setdefault(spec.scores, spec)
+    return found

@@ -17,7 +17,7 @@ from datasets import ClassLabel, Features, Value
 
 from ..errors import SourceError, UsageError, show
 from ..faults import FaultLog
-from ..features import HEAD, PLACEMENT
+from ..features import HEAD, PLACEMENT, PVI
 from ..hashing import content_ids
 from ..registry import closest
 from ..splitting import connected_groups
@@ -76,7 +76,7 @@ class Columns:
         for part, name in vars(self).items():
             if name is not None and name not in names:
                 raise UsageError(f"--{part} {name!r} is no column; {closest(name, names)}")
-        added = {*HEAD, *PLACEMENT, *(PROGRAM_COLUMNS if self.program is not None else ())}
+        added = {*HEAD, *PLACEMENT, *PVI, *(PROGRAM_COLUMNS if self.program is not None else ())}
         taken = [name for name in names if name in added]
         if taken:
             listed = ", ".join(map(repr, taken))

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..publication import Publication
+from ..release import ReleaseFolder
 from ..splitting.base import SIDES, UNUSED, Assignment
 from ..splitting.scores import ScoreTable
 
@@ -138,6 +139,11 @@ def score_entry(table: ScoreTable, withdrawn: np.ndarray) -> tuple[pa.Table, dic
     kept = ScoreTable(table.table.filter(pa.array(~withdrawn)), table.provenance, table.identity)
     gone = table.table.filter(pa.array(withdrawn)).to_pydict()
     return kept.table, {**kept.entry(), WITHDRAWN: {"uids": gone.pop("uid"), **gone}}
+
+
+def scores_with_withdrawn(release: ReleaseFolder, name: str) -> ScoreTable:
+    """A score table of a release as it was made. Raises as `ScoreTable.from_release` does."""
+    return whole_table(ScoreTable.from_release(release, name), release.manifest["scores"][name])
 
 
 def whole_table(table: ScoreTable, entry: Mapping[str, Any]) -> ScoreTable:

@@ -15,9 +15,12 @@ from ..errors import ReleaseError
 from ..features import class_names, payload_columns
 from ..hashing import content_hash, row_digests
 from ..release import WITHOUT_TEXT, ReleaseFolder
-from ..splitting.base import SIDES, UNUSED
-from ._errata import recorded_rows
-from .base import Builder, SourceData
+from ..splitting.base import SIDES, UNUSED, Scores
+from ..splitting.scores import ScoreTable
+from ._errata import recorded_rows, scores_with_withdrawn
+from ._parts import Part
+from .base import Builder, ConfigSpec, SourceData
+from .recorded import spec_of
 from .release import SourceRows
 
 
@@ -34,14 +37,13 @@ class JoinedSplit:
     different: tuple[str, ...] = ()
 
 
-class Corpus:
-    """A copy of the corpus, as one builder reads it."""
+class CorpusRows:
+    """The rows of a copy of the corpus that some configs divide, as these show them, in source order."""
 
-    def __init__(self, builder: Builder, data: SourceData) -> None:
-        self.builder, self.data = builder, data
-        self.rows = SourceRows(data.table, builder.features)
+    def __init__(self, builder: Builder, part: Part, rows: SourceRows) -> None:
+        self._builder, self._part, self.rows = builder, part, rows
         self._uids, self._contents = (
-            self.rows.table.column(name).combine_chunks().cast(pa.string()) for name in ("uid", "content_id")
+            rows.table.column(name).combine_chunks().cast(pa.string()) for name in ("uid", "content_id")
         )
         self._equal: dict[str, list[int]] = {}
         for place, content in enumerate(self._contents.to_pylist()):
@@ -53,7 +55,7 @@ class Corpus:
         A row is known by its uid where its inputs agree, else by its inputs: a copy may be numbered
         otherwise.
         """
-        by_uid, by_content = self.find_uids(uids), _places(content_ids, self._contents)
+        by_uid, by_content = _places(uids, self._uids), _places(content_ids, self._contents)
         same = np.zeros(len(by_uid), dtype=bool)
         known = by_uid >= 0
         found = self._contents.take(pa.array(by_uid[known]))
@@ -65,18 +67,60 @@ class Corpus:
         """The places of the other rows whose inputs are those of the row at `place`."""
         return [other for other in self._equal[self._contents[place].as_py()] if other != place]
 
-    def find_uids(self, uids: pa.ChunkedArray | pa.Array) -> np.ndarray:
-        """The place of each uid in source order (int64), -1 for one that is not there."""
-        return _places(uids, self._uids)
-
-    def payload(self, side: np.ndarray) -> tuple[pa.Table, bool]:
+    def payload(self, spec: ConfigSpec, side: np.ndarray, table: ScoreTable | None) -> tuple[pa.Table, bool]:
         """All rows as a config shows them that has them on `side` (int8, source order), and whether the
         side matters for them.
+
+        `table` has the scores that the config read; rows that it lacks have none.
         """
         in_table_order = np.empty_like(side)
         in_table_order[self.rows.order] = side
-        columns = self.builder.placed_columns(self.data, in_table_order)
+        scores = None if table is None else self._scores(table)
+        columns = self._builder.placed_columns(self._part.data, in_table_order, spec, scores)
         return (self.rows.table, False) if columns is None else (self.rows.with_columns(columns)[0], True)
+
+    def _scores(self, table: ScoreTable) -> Scores:
+        """Scores of the rows, in the order of the part's table."""
+        places = self.find(table.table.column("uid"), table.table.column("content_id"))
+        scored = np.flatnonzero(places >= 0)
+        rows, found = self.rows.order[places[scored]], table.scores().take(scored)
+
+        def spread(values: np.ndarray, otherwise: float) -> np.ndarray:
+            of_rows = np.full(len(self.rows.order), otherwise, dtype=values.dtype)
+            of_rows[rows] = values
+            return of_rows
+
+        return Scores(
+            log_likelihood=spread(found.log_likelihood, np.nan),
+            num_tokens=spread(found.num_tokens, 0),
+            pvi=None if found.pvi is None else spread(found.pvi, np.nan),
+        )
+
+
+class Corpus:
+    """A copy of the corpus, as one builder reads it."""
+
+    def __init__(self, builder: Builder, data: SourceData) -> None:
+        self.builder, self.data = builder, data
+        self._parts: dict[str | None, Part] = {}
+        self._rows: dict[tuple[str | None, str], CorpusRows] = {}
+
+    def rows_of(self, spec: ConfigSpec) -> CorpusRows:
+        """The rows that a config divides; configs of one part and of equal columns share them.
+
+        Of a part that the copy lacks there are none.
+        """
+        if spec.part not in self._parts:
+            known = spec.part is None or spec.part in self.data.parts
+            data = (
+                self.data.part(spec.part) if known else replace(self.data, table=self.data.table.slice(0, 0))
+            )
+            self._parts[spec.part] = Part(self.builder, data, {})
+        part = self._parts[spec.part]
+        key = spec.part, repr(self.builder.features_of(spec))
+        if key not in self._rows:
+            self._rows[key] = CorpusRows(self.builder, part, part.rows(spec))
+        return self._rows[key]
 
 
 def join_config(release: ReleaseFolder, config: str, corpus: Corpus) -> dict[str, JoinedSplit]:
@@ -87,8 +131,11 @@ def join_config(release: ReleaseFolder, config: str, corpus: Corpus) -> dict[str
     entry, assigned = release.config(config), release.assignment(config)
     features = Features.from_dict(entry[WITHOUT_TEXT]["features"])
     kept = {split: release.table(config, split) for split in entry["splits"]}
-    found = _places_of_splits(kept, corpus)
-    payload, side_matters = corpus.payload(_sides(entry, found, corpus))
+    spec = spec_of(config, entry)
+    known = corpus.rows_of(spec)
+    found = _places_of_splits(kept, known)
+    table = None if spec.scores is None else scores_with_withdrawn(release, spec.scores)
+    payload, side_matters = known.payload(spec, _sides(entry, found, known), table)
     absent = [name for name in features if name not in payload.column_names + kept_columns(kept)]
     if absent:
         raise ReleaseError(
@@ -100,7 +147,7 @@ def join_config(release: ReleaseFolder, config: str, corpus: Corpus) -> dict[str
     for split, rows in kept.items():
         members = assigned.filter(pc.equal(assigned.column("split"), split))
         published = np.frombuffer(b"".join(members.column("row_digest").to_pylist()), np.uint8)
-        one = _join(rows, payload, found[split], features, published.reshape(members.num_rows, -1), corpus)
+        one = _join(rows, payload, found[split], features, published.reshape(members.num_rows, -1), known)
         # Columns that depend on where all rows stand cannot be judged while some are not there.
         joined[split] = replace(one, different=()) if incomplete and side_matters else one
     return joined
@@ -122,7 +169,7 @@ def kept_columns(splits: Mapping[str, pa.Table]) -> list[str]:
     return next(iter(splits.values())).column_names
 
 
-def _places_of_splits(kept: Mapping[str, pa.Table], corpus: Corpus) -> dict[str, np.ndarray]:
+def _places_of_splits(kept: Mapping[str, pa.Table], corpus: CorpusRows) -> dict[str, np.ndarray]:
     """The place in the corpus of each row of each split; rows of equal inputs have places of their own."""
     rows = pa.concat_tables([table.select(["uid", "content_id"]) for table in kept.values()])
     places = corpus.find(rows.column("uid"), rows.column("content_id"))
@@ -139,7 +186,7 @@ def _places_of_splits(kept: Mapping[str, pa.Table], corpus: Corpus) -> dict[str,
     return dict(zip(kept, np.split(places, ends), strict=True))
 
 
-def _sides(entry: Mapping[str, Any], found: Mapping[str, np.ndarray], corpus: Corpus) -> np.ndarray:
+def _sides(entry: Mapping[str, Any], found: Mapping[str, np.ndarray], corpus: CorpusRows) -> np.ndarray:
     """Where rows stood when they were divided (int8, source order): withdrawn rows count, too."""
     side = np.full(corpus.rows.table.num_rows, UNUSED, dtype=np.int8)
     for split, places in found.items():
@@ -159,7 +206,7 @@ def _join(
     places: np.ndarray,
     features: Features,
     published: np.ndarray,
-    corpus: Corpus,
+    corpus: CorpusRows,
 ) -> JoinedSplit:
     """Rows without text, the corpus, and the place in it of each row; `published` digests, one a row."""
     there = places >= 0

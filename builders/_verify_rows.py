@@ -46,6 +46,12 @@ def config_differences(release: ReleaseFolder, config: str) -> Iterator[Differen
             yield from _split_differences(release, config, split, tables, assigned)
 
 
+def part_rows(source: Mapping[str, Any], entry: Mapping[str, Any]) -> int:
+    """How many rows of the source a config divides: those of its part, or all; 0 for an unknown part."""
+    part = entry.get("part")
+    return int(source["rows"] if part is None else source.get("parts", {}).get(part, 0))
+
+
 def _read(release: ReleaseFolder, file: Path) -> pa.Table:
     """A file of a release that may be anyone's. Raises ReleaseError, also if it is too large to be one."""
     if file.is_file():
@@ -157,7 +163,7 @@ def _assignment_differences(release: ReleaseFolder, config: str, table: pa.Table
     if len(twice):
         uid = twice.field("values")[0].as_py()
         yield Difference("assignment", f"{show(uid)} stands in it twice", facts["file"], config, uid=uid)
-    rows = release.manifest["source"]["rows"]
+    rows = part_rows(release.manifest["source"], entry)
     if table.num_rows != rows:
         message = f"it has {table.num_rows} rows, but the source has {rows}"
         yield Difference("assignment", message, facts["file"], config)

@@ -194,7 +194,7 @@ class _Subject:
         self._release = release
         self._progress = progress
         self._features = release_features(release)
-        self._classes = class_columns(release, self._features)
+        self._classes = class_columns(release)
         structure = (release.manifest.get("choices") or {}).get("structure")
         program = None if structure is None else program_column(release, self._features)
         texts = (
@@ -230,9 +230,10 @@ class _Subject:
                         "config": config,
                         "split": split,
                         "rows": len(rows),
-                        "counts": class_counts(values[rows], labels),
+                        "counts": class_counts(values[rows], labels[config]),
                     }
                     for config, split, rows in self._rows.splits
+                    if config in labels
                 ]
         return found
 

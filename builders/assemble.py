@@ -17,6 +17,7 @@ from ..hashing import canonical_json, sha256_text
 from ..release import ReleaseFolder
 from ..splitting import splitters
 from ..splitting.scores import ScoreTable
+from ..tasks import Task
 from . import audit as auditing
 from ._describing import describe, release_name
 from ._errata import (
@@ -29,14 +30,15 @@ from ._errata import (
     side_names,
     without_rows,
 )
+from ._parts import PlacedConfig, SourceParts
 from .base import Builder, BuildOptions, ConfigSpec, SourceData, SourceFile
-from .release import PendingConfig, ReleaseWriter, SourceRows
+from .release import PendingConfig, ReleaseWriter
 
 SCORES_SUMMARY = "One log-likelihood per row, so that anyone can split again without running a model."
 
 # The samples were written for benchwright and carry its licence, not that of the corpus they imitate.
 _SAMPLE_LICENCE = {"licence": "apache-2.0", "licence_link": "https://www.apache.org/licenses/LICENSE-2.0"}
-_LIBRARIES = ("datasets", "nltk", "numpy", "pyarrow", "sqlglot", "sqlparse")
+_LIBRARIES = ("datasets", "nltk", "numpy", "pyarrow", "rensa", "sqlglot", "sqlparse")
 
 
 def assemble(
@@ -60,21 +62,19 @@ def assemble(
     release that this one follows: their rows are withdrawn after the rows are divided.
     """
     errata = errata or Errata()
-    uids, content_ids = (data.table.column(name).combine_chunks() for name in ("uid", "content_id"))
-    tables = {name: table.select(uids, content_ids) for name, table in tables.items()}
-    rows = SourceRows(data.table, builder.features)
-    entries, ordered = published_tables(tables, rows, errata)
+    source = SourceParts(builder, data, specs, tables)
+    entries, ordered = published_tables(source, errata)
     facts = _facts(builder, data, entries, options, on_bad_row)
     plan = [facts, [asdict(spec) for spec in specs], errata.publication.to_json(), dict(errata.names)]
     with ReleaseWriter(out, sha256_text(canonical_json(plan)), overwrite) as writer:
         # Files are written in threads: all that does not depend on them is done meanwhile.
-        pending, sides = start_configs(writer, builder, data, rows, specs, tables, errata, default_of(specs))
+        pending, placed = start_configs(writer, source, specs, errata, default_of(specs))
         others: dict[str, Any] = {}
         for name, (side_table, features) in data.extras.items():
             others[name] = writer.write_table(name, side_table, features, side_summary(name))
         if ordered:
             others["scores"] = writer.write_scores(ordered, SCORES_SUMMARY)
-        audit = auditing.report(audit_rows(builder, rows, sides, ordered, errata), set(accepted))
+        audit = auditing.report(audit_rows(source, placed, ordered, errata), set(accepted))
         configs = {name: config.entry() for name, config in pending.items()}
         manifest = errata.publication.put_into({**facts, "configs": {**configs, **others}, "audit": audit})
         target = Path(out)
@@ -84,25 +84,22 @@ def assemble(
 
 def start_configs(
     writer: ReleaseWriter,
-    builder: Builder,
-    data: SourceData,
-    rows: SourceRows,
+    source: SourceParts,
     specs: Sequence[ConfigSpec],
-    tables: Mapping[str, ScoreTable],
     errata: Errata,
     default: str | None,
-) -> tuple[dict[str, PendingConfig], dict[str, np.ndarray]]:
-    """Split every config and begin to write it; what is being written, and the sides in source order.
+) -> tuple[dict[str, PendingConfig], dict[str, PlacedConfig]]:
+    """Split every config and begin to write it; what is being written, and where its rows stand.
 
     Both are named by the present names of the configs. `default` is the spec that becomes the default.
     """
-    split_rows = builder.split_rows(data)
-    withdrawn = errata.withdrawn(data.table.column("uid"))
-    pending, sides = {}, {}
+    pending, placed = {}, {}
     for spec in specs:
-        splitter = splitters.get(spec.splitter)(**spec.parameters)
-        table = None if spec.scores is None else tables[spec.scores]
-        made = splitter.split(split_rows, None if table is None else table.scores())
+        part, rows = source.part_of(spec), source.part_of(spec).rows(spec)
+        table = None if spec.scores is None else part.tables[spec.scores]
+        scores = None if table is None else table.scores()
+        made = splitters.get(spec.splitter)(**spec.parameters).split(part.split_rows(spec), scores)
+        withdrawn = errata.withdrawn(part.data.table.column("uid"))
         kept = without_rows(made, withdrawn) if withdrawn.any() else made
         name = errata.name(spec.name)
         present = renamed_spec(spec, errata.names)
@@ -111,21 +108,21 @@ def start_configs(
             replace(present, reverse_of=forward, default=spec.name == default),
             rows,
             kept,
-            task=builder.task,
+            task=source.builder.task_of(spec),
             scores=None if table is None else table.table,
             # Where rows stood when they were divided: withdrawing others changes no row.
-            columns=builder.placed_columns(data, made.side),
+            columns=source.builder.placed_columns(part.data, made.side, spec, scores),
         )
         if withdrawn.any():
             gone = rows.order[withdrawn[rows.order]]
-            config.facts.update(placement_record(_withdrawn_rows(data.table, gone, made.side)))
+            config.facts.update(placement_record(_withdrawn_rows(part.data.table, gone, made.side)))
             before, after = (set(side_names(found.side)) - {""} for found in (made, kept))
             config.facts["left_out"] = left_out(config.facts["left_out"], before, after)
         if name != spec.name:
             config.facts[MADE_AS] = spec.name
         pending[name] = config
-        sides[name] = kept.side[rows.order].astype(np.int8)
-    return pending, sides
+        placed[name] = PlacedConfig(spec, kept.side[rows.order].astype(np.int8))
+    return pending, placed
 
 
 def _withdrawn_rows(table: pa.Table, gone: np.ndarray, side: np.ndarray) -> dict[str, Withdrawn]:
@@ -154,30 +151,43 @@ def renamed_spec(spec: ConfigSpec, names: Mapping[str, str]) -> ConfigSpec:
 
 
 def published_tables(
-    tables: Mapping[str, ScoreTable], rows: SourceRows, errata: Errata
+    source: SourceParts, errata: Errata, known: Collection[str] = ()
 ) -> tuple[dict[str, Any], dict[str, pa.Table]]:
-    """The manifest's entries of score tables, and the tables in source order, without withdrawn rows."""
+    """The manifest's entries of score tables, and the tables in source order, without withdrawn rows.
+
+    Tables that are `known` are left out.
+    """
     entries, ordered = {}, {}
-    for name, table in tables.items():
-        in_order = ScoreTable(table.table.take(pa.array(rows.order)), table.provenance, table.identity)
+    for name, part, table_name in source.tables():
+        if table_name in known:
+            continue
+        table = part.tables[table_name]
+        in_order = ScoreTable(table.table.take(pa.array(part.order)), table.provenance, table.identity)
         withdrawn = errata.withdrawn(in_order.table.column("uid"))
-        ordered[name], entries[name] = score_entry(in_order, withdrawn)
+        ordered[table_name], entry = score_entry(in_order, withdrawn)
+        entries[table_name] = entry if name is None else {**entry, "part": name}
     return entries, ordered
 
 
 def audit_rows(
-    builder: Builder,
-    rows: SourceRows,
-    sides: Mapping[str, np.ndarray],
+    source: SourceParts,
+    placed: Mapping[str, PlacedConfig],
     scores: Mapping[str, pa.Table],
     errata: Errata,
 ) -> list[auditing.Finding]:
-    """Findings on all rows but withdrawn ones, and on their placements (sides in source order)."""
-    kept = ~errata.withdrawn(rows.table.column("uid"))
-    audited = auditing.AuditRows.from_table(rows.table.filter(pa.array(kept)), builder.task)
-    findings = auditing.audit_corpus(audited, builder.published)
-    for name, side in sides.items():
-        findings += auditing.audit_config(name, audited, side[kept], builder.published)
+    """Findings on the rows of every part but withdrawn ones, and on their placements."""
+    findings: list[auditing.Finding] = []
+    groups: dict[tuple[str | None, Task], dict[str, PlacedConfig]] = {}
+    for name, config in placed.items():
+        key = config.spec.part, source.builder.task_of(config.spec)
+        groups.setdefault(key, {})[name] = config
+    for (part, task), configs in groups.items():
+        spec = next(iter(configs.values())).spec
+        table = source.part_of(spec).rows(spec).table
+        kept = ~errata.withdrawn(table.column("uid"))
+        audited = auditing.AuditRows.from_table(table.filter(pa.array(kept)), task)
+        sides = {name: config.side[kept] for name, config in configs.items()}
+        findings += auditing.audit_part(audited, sides, source.builder.published, part=part)
     return findings + auditing.unscored_findings(scores.items())
 
 
@@ -200,7 +210,6 @@ def _facts(
     on_bad_row: Policy,
 ) -> dict[str, Any]:
     """Everything in the manifest that is known before rows are placed."""
-    choices = {name: value for name, value in asdict(options).items() if name != "method"}
     return {
         "benchwright": __version__,
         "dataset": {
@@ -210,7 +219,7 @@ def _facts(
             **(_SAMPLE_LICENCE if data.origin.kind == "sample" else {}),
         },
         "method": options.method,
-        "choices": {**choices, "builder": builder.choices()},
+        "choices": {**options.to_json(), "builder": builder.choices()},
         "source": {
             **asdict(data.origin),
             "fingerprint": source_fingerprint(data.files),
@@ -219,6 +228,7 @@ def _facts(
             "filtered": data.filtered,
             "dropped": data.dropped,
             "rows": data.table.num_rows,
+            **({"parts": {name: len(rows) for name, rows in data.parts.items()}} if data.parts else {}),
             "on_bad_row": on_bad_row,
             "notes": list(data.notes),
         },

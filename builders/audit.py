@@ -1,18 +1,21 @@
-"""Checks on a release: leaks, duplicates, label conflicts, label sets, empty components, unscored rows.
+"""Checks on a release: what is found in its rows and in where they are placed.
 
-A leak is an equal *input* on two sides, never an equal output. Published benchmarks keep their published
-placement, so their leaks and duplicates are `known`: listed, and publishable. In a user's own data a leak
-is an error. A file of accepted findings makes only new ones stop a release.
+Of rows: repeated rows, equal inputs with different targets, empty components, inputs longer than models
+read, labels in runs. Of placements: leaks (an equal *input* on two sides, never an equal output), leaks but
+for case and punctuation, near-duplicates of train rows, inputs that stand twice on one side, contexts that
+stand on both sides, labels that one side lacks.
+
+Published benchmarks keep their published placement, so their leaks and duplicates are `known`: listed, and
+publishable. In a user's own data a leak is an error. A file of accepted findings makes only new ones stop a
+release. A cleaned config (`<config>_clean`) leaves out conflicts, duplicates and leaks.
 """
 
 from __future__ import annotations
 
-import hashlib
-import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,171 +23,97 @@ import pyarrow.compute as pc
 import yaml
 
 from ..atomic import write_text
-from ..errors import ReleaseError, SourceError
+from ..errors import ReleaseError, SourceError, UsageError
 from ..release import SPLITS, ReleaseFolder
 from ..tasks import Task
+from ._audit_config import audit_config
+from ._audit_corpus import audit_corpus
+from ._audit_findings import SEVERITIES, Finding, Severity, accept, sort_findings, summarise
+from ._audit_rows import AuditRows
+from .repair import SUFFIX
 
-Severity = Literal["error", "warning", "known", "info"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "known", "info")
-_UIDS_SHOWN = 20
+__all__ = [
+    "SEVERITIES",
+    "AuditReport",
+    "AuditRows",
+    "Finding",
+    "Severity",
+    "accept",
+    "audit",
+    "audit_config",
+    "audit_corpus",
+    "audit_part",
+    "audit_release",
+    "read_accepted",
+    "report",
+    "sort_findings",
+    "summarise",
+    "unscored_findings",
+    "write_accepted_file",
+]
 
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing found. `config` is None where it concerns the rows whatever their placement.
-
-    `count` is in rows; `uids` are all of them, in source order; `id` depends on every one, so that an
-    accepted finding that grows is a new one.
-    """
-
-    id: str
-    code: str
-    severity: Severity
-    config: str | None
-    splits: tuple[str, ...]
-    count: int
-    message: str
-    uids: tuple[str, ...]
-
-    def to_json(self, uids: int | None = _UIDS_SHOWN) -> dict[str, Any]:
-        """Plain data with the first `uids` uids (None: all), as the manifest keeps it."""
-        return {**self.__dict__, "splits": list(self.splits), "uids": list(self.uids[:uids])}
+NEAR_DUPLICATE_ROWS = 200_000
+"""Most rows in which a build looks for near-duplicates; `audit` does whatever their number."""
+_REPAIRED = ("leak_exact", "duplicate_input")
+"""Findings on a config that its cleaned config does not have; a conflict is one of them too."""
 
 
 @dataclass(frozen=True)
 class AuditReport:
-    """Everything found, worst first, and the findings that stop a release."""
+    """Everything found, worst first, the findings that stop a release, and the release that was repaired.
+
+    `repaired` is None where no repair was asked for or nothing had to be; `cleaned` names its new configs.
+    """
 
     findings: list[Finding]
     stopping: list[Finding]
+    repaired: ReleaseFolder | None = None
+    cleaned: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class AuditRows:
-    """What the checks need of n rows: codes that are equal where inputs or targets are equal.
+def audit_part(
+    rows: AuditRows,
+    sides: Mapping[str, np.ndarray],
+    published: bool,
+    *,
+    part: str | None = None,
+    near: bool | None = None,
+) -> list[Finding]:
+    """Findings on the rows of one data set, and on their placements by config.
 
-    `exact`, `normalised`, `targets`: int64 arrays of shape (n,), codes dense from 0 for the first two.
-    `empty`: per input column, a boolean array of rows where it holds nothing but white space.
+    `sides`: for each config int8[n], index into SPLITS or -1 for unused; rows that no config uses are left
+    out. `near` says whether to look for near-duplicates (None: if the rows are not too many).
     """
-
-    uids: pa.Array
-    exact: np.ndarray
-    normalised: np.ndarray
-    targets: np.ndarray
-    target_names: tuple[str, ...]
-    labelled: bool
-    empty: dict[str, np.ndarray]
-
-    @classmethod
-    def from_table(cls, table: pa.Table, task: Task) -> AuditRows:
-        """Rows of one corpus or config; `table` has uid, the task's inputs and its target."""
-        inputs = table.select(list(task.inputs))
-        exact = normalised = np.zeros(table.num_rows, dtype=np.int64)
-        empty = {}
-        for name in task.inputs:
-            # Each distinct text is looked at once: premises and passages stand in several rows.
-            texts, at = _distinct(inputs.column(name))
-            exact = _combine(exact, at)
-            normalised = _combine(normalised, _distinct(_normalise(texts))[1][at])
-            blank = pc.equal(pc.utf8_trim_whitespace(texts), "").to_numpy(zero_copy_only=False)
-            empty[name] = blank[at]
-        targets, names = _target_codes(table, task)
-        uids = table.column("uid").combine_chunks()
-        return cls(uids, exact, normalised, targets, names, task.labels is not None, empty)
-
-    def named(self, rows: np.ndarray) -> list[str]:
-        """The uids of these rows, in row order."""
-        return self.uids.take(pa.array(np.sort(rows))).to_pylist()
-
-
-def audit_corpus(rows: AuditRows, published: bool) -> list[Finding]:
-    """Findings that hold wherever the rows are placed."""
-    known: Severity = "known" if published else "warning"
-    findings = []
-    repeated = _later_copies(_pair(rows.exact, rows.targets))
-    if len(repeated):
-        findings.append(
-            _finding(
-                "duplicate_row",
-                known,
-                None,
-                (),
-                rows,
-                repeated,
-                "row(s) repeat an earlier row, target included",
-            )
-        )
-    conflicting = _conflicts(rows.exact, rows.targets)
-    if len(conflicting):
-        kind = "labels" if rows.labelled else "targets"
-        message = f"row(s) share their input with a row that has another target ({kind} conflict)"
-        findings.append(_finding("target_conflict", known, None, (), rows, conflicting, message))
-    for column, blank in rows.empty.items():
-        if blank.any():
-            severity: Severity = "known" if published else "error"
-            message = f"row(s) have nothing in {column!r}"
-            findings.append(
-                _finding("empty_component", severity, None, (), rows, np.flatnonzero(blank), message)
-            )
+    used = np.flatnonzero(np.any([side >= 0 for side in sides.values()], axis=0))
+    if len(used) < len(rows):
+        rows, sides = rows.take(used), {name: side[used] for name, side in sides.items()}
+    findings = audit_corpus(rows, published, part)
+    wanted = len(rows) <= NEAR_DUPLICATE_ROWS if near is None else near
+    if not wanted:
+        message = "row(s) are too many to look for near-duplicates in a build; `benchwright audit` does it"
+        named = rows.uids.to_pylist()
+        findings.append(Finding.of("near_duplicates_not_sought", "info", named, message, part=part))
+    for name, side in sides.items():
+        findings += audit_config(name, rows, side, published, near=wanted)
     return findings
 
 
-def audit_config(name: str, rows: AuditRows, side: np.ndarray, published: bool) -> list[Finding]:
-    """Findings of one placement. `side`: int8 array of shape (n,), index into SPLITS or -1 for unused."""
-    findings: list[Finding] = []
-    for code, keys, other, leak, what in (
-        ("exact", rows.exact, None, "error", "equal input"),
-        (
-            "normalised",
-            rows.normalised,
-            rows.exact,
-            "warning",
-            "input equal but for case, punctuation and spaces",
-        ),
-    ):
-        present = np.zeros((int(keys.max(initial=-1)) + 1, len(SPLITS)), dtype=bool)
-        placed = np.flatnonzero(side >= 0)
-        present[keys[placed], side[placed]] = True
-        for first, second in itertools.combinations(range(len(SPLITS)), 2):
-            shared = present[:, first] & present[:, second]
-            members = placed[(side[placed] == second) & shared[keys[placed]]]
-            if other is not None:
-                members = _without_exact(members, rows, side, first)
-            if len(members):
-                severity: Severity = "known" if published else leak  # type: ignore[assignment]
-                pair = (SPLITS[first], SPLITS[second])
-                message = f"row(s) of {pair[1]} have an {what} in {pair[0]}"
-                findings.append(_finding(f"leak_{code}", severity, name, pair, rows, members, message))
-        if other is None:
-            findings += _duplicates_within(name, rows, side, published)
-    return findings + _label_sets(name, rows, side)
-
-
-def audit_release(release: ReleaseFolder, accepted: set[str] | None = None) -> list[Finding]:
+def audit_release(
+    release: ReleaseFolder, accepted: set[str] | None = None, *, near: bool | None = None
+) -> list[Finding]:
     """Audit the parquet files of a release, ordered by severity.
 
     `accepted` holds ids of findings that are known and agreed to; they come back with severity `known`.
+    `near` as for `audit_part`.
     """
     published = release.manifest["dataset"].get("published", True)
+    parts: dict[tuple[str | None, Task], list[str]] = {}
+    for name, entry in release.placed_configs.items():
+        parts.setdefault((entry.get("part"), release.task(name)), []).append(name)
     findings: list[Finding] = []
-    seen: dict[tuple[str, ...], tuple[AuditRows, pa.Array]] = {}
-    for name in release.placed_configs:
-        task = release.task(name)
-        wanted = dict.fromkeys(["uid", *task.inputs, task.target, "source_index"])
-        columns = [column for column in wanted if column]  # a task without labels has no target
-        parts = [(split, release.table(name, split, columns)) for split in release.splits(name)]
-        table = pa.concat_tables([part for _, part in parts])
-        side = np.concatenate([np.full(part.num_rows, SPLITS.index(split), np.int8) for split, part in parts])
-        order = np.argsort(table.column("source_index").to_numpy(), kind="stable")
-        table, side = table.take(pa.array(order)), side[order]
-        known = seen.get(task.inputs)
-        uids = table.column("uid").combine_chunks()
-        if known is None or not known[1].equals(uids):
-            rows = AuditRows.from_table(table, task)
-            if known is None:
-                findings += audit_corpus(rows, published)
-            seen[task.inputs] = (rows, uids)
-        findings += audit_config(name, seen[task.inputs][0], side, published)
+    for (part, task), names in parts.items():
+        rows, sides = _placed_rows(release, names, task)
+        findings += audit_part(rows, sides, published, part=part, near=near)
     findings += unscored_findings(
         (table_name, release.table("scores", table_name, ["uid", "status"]))
         for table_name in (release.splits("scores") if "scores" in release.configs else [])
@@ -192,29 +121,128 @@ def audit_release(release: ReleaseFolder, accepted: set[str] | None = None) -> l
     return sort_findings(accept(findings, accepted or set()))
 
 
+def _placed_rows(
+    release: ReleaseFolder, names: Sequence[str], task: Task
+) -> tuple[AuditRows, dict[str, np.ndarray]]:
+    """The rows of these configs, each once and in source order, and where every config has them."""
+    wanted = dict.fromkeys(["uid", *task.inputs, task.target, "source_index", "source_split"])
+    columns = [column for column in wanted if column]  # a task without labels has no target
+    tables: list[pa.Table] = []
+    known = pa.array([], pa.string())
+    placed = {}
+    for name in names:
+        uids, sides = [], []
+        for split in release.splits(name):
+            ids = release.table(name, split, ["uid"]).column("uid").combine_chunks().cast(pa.string())
+            uids.append(ids)
+            sides.append(np.full(len(ids), SPLITS.index(split), np.int8))
+            new = pc.invert(pc.is_in(ids, value_set=known))
+            if pc.any(new).as_py():
+                # Texts are read only where a config has rows that those before it lack.
+                tables.append(release.table(name, split, columns).filter(new))
+                known = pa.concat_arrays([known, ids.filter(new)])
+        placed[name] = pa.concat_arrays(uids), np.concatenate(sides)
+    table = pa.concat_tables(tables)
+    table = table.take(pa.array(np.argsort(table.column("source_index").to_numpy(), kind="stable")))
+    order = table.column("uid").combine_chunks().cast(pa.string())
+    made = {}
+    for name, (ids, values) in placed.items():
+        side = np.full(len(order), -1, dtype=np.int8)
+        side[pc.index_in(ids, value_set=order).to_numpy()] = values
+        made[name] = side
+    return AuditRows.from_table(table, task), made
+
+
 def audit(
     release: str | Path | ReleaseFolder,
     *,
     accepted: str | Path | None = None,
     write_accepted: str | Path | None = None,
+    repair: bool = False,
+    source: str | Path | None = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
 ) -> AuditReport:
     """Audit a release: a folder, or `ORG/NAME@REVISION` on the Hub.
 
     Without `accepted`, findings of severity `error` fail it. With that file, so does every finding but
     `info` that is not in it. `write_accepted` writes today's findings as such a file.
+
+    With `repair`, a new release at `out` has all that this one has, and a config `<config>_clean` beside each
+    config with leaks, duplicates or conflicts: the same placement of the rows of `source` (as for `build`)
+    without these. It is made only where something is to be repaired.
+
     Raises SourceError for an accepted-findings file that cannot be read, ReleaseError for a place without
-    a release or a release without text.
+    a release or a release without text, UsageError for options that do not go together, and with `repair`
+    whatever `build` raises.
     """
+    from .hub.living import open_whole
     from .hub.location import open_release
 
-    folder = open_release(release)
+    _check_repair(repair, source, out, overwrite)
+    folder = open_whole(release) if repair else open_release(release)
     if folder.is_stripped:
         raise ReleaseError(f"{folder.path} has no text to audit; run `benchwright hydrate` on it first")
     agreed = read_accepted(Path(accepted)) if accepted is not None else None
-    findings = audit_release(folder, agreed)
+    findings = audit_release(folder, agreed, near=True)
     if write_accepted is not None:
         write_accepted_file(Path(write_accepted), findings)
-    return AuditReport(findings, [finding for finding in findings if _stops(finding, agreed)])
+    stopping = [finding for finding in findings if _stops(finding, agreed)]
+    if source is None or out is None:
+        return AuditReport(findings, stopping)
+    repaired, cleaned = _repaired(folder, findings, source, out, agreed or set(), overwrite)
+    return AuditReport(findings, stopping, repaired, cleaned)
+
+
+def _check_repair(repair: bool, source: str | Path | None, out: str | Path | None, overwrite: bool) -> None:
+    from .release import check_target
+
+    if repair and (source is None or out is None):
+        raise UsageError("--repair makes a new release; say where with --out, and from what with --source")
+    if not repair and (source is not None or out is not None or overwrite):
+        raise UsageError("--source, --out and --overwrite belong to --repair; add it, or leave them out")
+    if out is not None:
+        check_target(Path(out), overwrite)
+
+
+def _repaired(
+    release: ReleaseFolder,
+    findings: Sequence[Finding],
+    source: str | Path,
+    out: str | Path,
+    agreed: set[str],
+    overwrite: bool,
+) -> tuple[ReleaseFolder | None, tuple[str, ...]]:
+    """`release` with the cleaned configs that it lacks, and their names; None where it lacks none."""
+    from ._errata import MADE_AS, Errata
+    from .base import DEFAULT_OPTIONS
+    from .into import extend
+    from .recorded import builder_of
+    from .scoring import TableMaker
+
+    marked = {finding.config for finding in findings if finding.code in _REPAIRED}
+    errata = Errata.of(release.manifest)
+    taken = {*release.configs, *errata.publication.aliases}
+    wanted = [
+        made
+        for name, entry in release.placed_configs.items()
+        if name in marked and (made := entry.get(MADE_AS, name) + SUFFIX) not in errata.reasons
+    ]
+    wanted = [name for name in wanted if errata.name(name) not in taken]
+    if not wanted:
+        return None, ()
+    made = extend(
+        builder_of(release.manifest),
+        release,
+        source=source,
+        out=out,
+        configs=wanted,
+        options=DEFAULT_OPTIONS,
+        maker=TableMaker(),
+        accepted=agreed,
+        overwrite=overwrite,
+    )
+    return made, tuple(errata.name(name) for name in wanted)
 
 
 def _stops(finding: Finding, agreed: set[str] | None) -> bool:
@@ -241,28 +269,8 @@ def unscored_findings(tables: Iterable[tuple[str, pa.Table]]) -> list[Finding]:
         for value in sorted(set(pc.unique(status).to_pylist()) - {"ok"}):
             uids = table.filter(pc.equal(status, value)).column("uid").to_pylist()
             message = f"row(s) have no score in {name}: {value}; they are placed in train"
-            findings.append(_make("unscored", "info", None, (name,), uids, message))
+            findings.append(Finding.of("unscored", "info", uids, message, splits=(name,)))
     return findings
-
-
-def accept(findings: Sequence[Finding], accepted: set[str]) -> list[Finding]:
-    """The same findings, those with an accepted id as `known`."""
-    return [
-        Finding(**{**finding.__dict__, "severity": "known"}) if finding.id in accepted else finding
-        for finding in findings
-    ]
-
-
-def sort_findings(findings: Sequence[Finding]) -> list[Finding]:
-    """Worst first; then by config, code and splits."""
-    return sorted(
-        findings, key=lambda f: (SEVERITIES.index(f.severity), f.config or "", f.code, f.splits, f.id)
-    )
-
-
-def summarise(findings: Sequence[Finding]) -> dict[str, int]:
-    """Number of findings by severity."""
-    return {severity: sum(f.severity == severity for f in findings) for severity in SEVERITIES}
 
 
 def read_accepted(path: Path) -> set[str]:
@@ -285,126 +293,3 @@ def write_accepted_file(path: Path, findings: Sequence[Finding]) -> None:
         for f in findings
     ]
     write_text(path, yaml.safe_dump({"accepted": entries}, sort_keys=False, allow_unicode=True))
-
-
-def _finding(
-    code: str,
-    severity: Severity,
-    config: str | None,
-    splits: tuple[str, ...],
-    rows: AuditRows,
-    members: np.ndarray,
-    message: str,
-) -> Finding:
-    return _make(code, severity, config, splits, rows.named(members), message)
-
-
-def _make(
-    code: str,
-    severity: Severity,
-    config: str | None,
-    splits: tuple[str, ...],
-    uids: Sequence[str],
-    message: str,
-) -> Finding:
-    digest = hashlib.sha256("\n".join([code, config or "*", *splits, "", *uids]).encode()).hexdigest()[:12]
-    return Finding(digest, code, severity, config, splits, len(uids), f"{len(uids)} {message}", tuple(uids))
-
-
-def _duplicates_within(name: str, rows: AuditRows, side: np.ndarray, published: bool) -> list[Finding]:
-    findings = []
-    for index, split in enumerate(SPLITS):
-        members = np.flatnonzero(side == index)
-        repeated = members[_later_copies(rows.exact[members])]
-        if len(repeated):
-            message = f"row(s) of {split} repeat the input of an earlier row of {split}"
-            severity: Severity = "known" if published else "warning"
-            findings.append(_finding("duplicate_input", severity, name, (split,), rows, repeated, message))
-    return findings
-
-
-def _label_sets(name: str, rows: AuditRows, side: np.ndarray) -> list[Finding]:
-    """A label that stands in evaluation data and never in train cannot be learned: an error in any data."""
-    if not rows.labelled:
-        return []
-    findings = []
-    present = {split: set(rows.targets[side == index].tolist()) for index, split in enumerate(SPLITS)}
-    for split in SPLITS[1:]:
-        if not present[split] or not present["train"]:
-            continue
-        unseen, unused = present[split] - present["train"], present["train"] - present[split]
-        for labels, severity, text in (
-            (unseen, "error", f"row(s) of {split} have labels that train lacks"),
-            (unused, "warning", f"row(s) of train have labels that {split} lacks"),
-        ):
-            if labels:
-                where = split if severity == "error" else "train"
-                members = np.flatnonzero(
-                    (side == SPLITS.index(where)) & np.isin(rows.targets, sorted(labels))
-                )
-                names = ", ".join(sorted(repr(rows.target_names[label]) for label in labels))
-                findings.append(
-                    _finding("label_set", severity, name, ("train", split), rows, members, f"{text}: {names}")  # type: ignore[arg-type]
-                )
-    return findings
-
-
-def _without_exact(members: np.ndarray, rows: AuditRows, side: np.ndarray, first: int) -> np.ndarray:
-    """Leave out rows whose exact input is on the first side too: those are exact leaks already."""
-    present = np.zeros(int(rows.exact.max(initial=-1)) + 1, dtype=bool)
-    present[rows.exact[side == first]] = True
-    return members[~present[rows.exact[members]]]
-
-
-def _later_copies(keys: np.ndarray) -> np.ndarray:
-    """Positions, ascending, whose key stands at an earlier position."""
-    _, first = np.unique(keys, return_index=True)
-    later = np.ones(len(keys), dtype=bool)
-    later[first] = False
-    return np.flatnonzero(later)
-
-
-def _conflicts(inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Positions of rows whose input stands with more than one target."""
-    pairs = (
-        np.unique(np.stack([inputs, targets], axis=1), axis=0) if len(inputs) else np.empty((0, 2), np.int64)
-    )
-    values, counts = np.unique(pairs[:, 0], return_counts=True)
-    return np.flatnonzero(np.isin(inputs, values[counts > 1]))
-
-
-def _pair(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    return first * (int(second.max(initial=0)) + 1) + second
-
-
-def _distinct(texts: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, np.ndarray]:
-    """The distinct texts (null reads as nothing) and, for each row, which of them it holds (int64)."""
-    column = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    encoded = pc.fill_null(column.cast(pa.large_string()), "").dictionary_encode()
-    return encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-
-
-def _combine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Dense codes (int64) that are equal where both codes are."""
-    return np.unique(_pair(first, second), return_inverse=True)[1].astype(np.int64)
-
-
-def _target_codes(table: pa.Table, task: Task) -> tuple[np.ndarray, tuple[str, ...]]:
-    if task.target not in table.column_names:
-        return np.zeros(table.num_rows, np.int64), ()
-    column = table.column(task.target).combine_chunks()
-    if task.labels is not None and not (
-        pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    ):
-        return pc.fill_null(column.cast(pa.int64()), -1).to_numpy(zero_copy_only=False), task.labels
-    encoded = column.dictionary_encode(null_encoding="encode")
-    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), tuple(
-        map(str, encoded.dictionary.to_pylist())
-    )
-
-
-def _normalise(texts: pa.Array) -> pa.Array:
-    """Case, compatibility forms, punctuation and spacing removed; a text of symbols alone stays itself."""
-    folded = pc.utf8_lower(pc.utf8_normalize(texts, form="NFKC"))
-    words = pc.utf8_trim_whitespace(pc.replace_substring_regex(folded, r"[^\p{L}\p{M}\p{N}]+", " "))
-    return pc.if_else(pc.equal(words, ""), folded, words)

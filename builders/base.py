@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
@@ -16,7 +16,7 @@ from datasets import Features
 from ..errors import UsageError, show
 from ..faults import FaultLog
 from ..registry import Registry
-from ..splitting.base import Sizes, SplitRows
+from ..splitting.base import Scores, Sizes, SplitRows
 from ..splitting.scores.templates import PromptTemplate
 from ..tasks import Task
 from ..text.programs import Language, rule_of_dialect
@@ -24,6 +24,7 @@ from .programs import Programs, chosen_rule, chosen_structure
 from .sizes import Size
 
 Method = Literal["published", "corrected"]
+ScorerKind = Literal["prompt", "kfold", "pvi"]
 TMCD_MODES = ("best", "reference")
 
 builders: Registry[type[Builder]] = Registry("builder")
@@ -31,6 +32,11 @@ builders.declare("spider", "benchwright.builders.spider:SpiderBuilder")
 builders.declare("snli", "benchwright.builders.snli:SnliBuilder")
 builders.declare("boolq", "benchwright.builders.boolq:BoolQBuilder")
 builders.declare("geoquery", "benchwright.builders.geoquery:GeoQueryBuilder")
+builders.declare("curriculum", "benchwright.builders.curriculum.builder:CurriculumBuilder")
+builders.declare("curriculum_clean", "benchwright.builders.curriculum.builder:CurriculumCleanBuilder")
+builders.declare(
+    "curriculum_difficulty", "benchwright.builders.curriculum.builder:CurriculumDifficultyBuilder"
+)
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,23 @@ class SourceData:
     parts: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Row numbers (int64, ascending) of each part, for a source of several data sets; else empty."""
 
+    def part(self, name: str | None) -> SourceData:
+        """The rows of one part as a source of their own, without side tables; for None, all rows.
+
+        Raises KeyError for a part that the source does not have.
+        """
+        if name is None:
+            return self
+        rows = self.parts[name]
+        return replace(
+            self,
+            table=self.table.take(pa.array(rows)).combine_chunks(),
+            extras={},
+            programs=None if self.programs is None else self.programs.take(rows),
+            published_splits={split: values[rows] for split, values in self.published_splits.items()},
+            parts={},
+        )
+
 
 @dataclass(frozen=True)
 class ScoreSpec:
@@ -94,7 +117,7 @@ class ScoreSpec:
     """
 
     name: str
-    scorer: Literal["prompt", "kfold", "pvi"]
+    scorer: ScorerKind
     parameters: dict[str, Any] = field(default_factory=dict)
     part: str | None = None
 
@@ -116,6 +139,29 @@ class ConfigSpec:
     """The part of the source that it divides; None for all rows."""
 
 
+def pvi_table_name(part: str | None) -> str:
+    """What the table of V-information of a part is called, or (for None) that of all rows."""
+    return "pvi" if part is None else f"pvi_{part}"
+
+
+def pvi_tables(
+    score_names: Mapping[str, Sequence[str]], part: str | None, parts: Sequence[str | None]
+) -> dict[str, str]:
+    """The tables of V-information of one of the `parts`: what a further model adds to names -> table.
+
+    >>> pvi_tables({"pvi": ["pvi_ner", "pvi_puns", "pvi_ner_tiny"]}, "ner", ["ner", "puns"])
+    {'': 'pvi_ner', '_tiny': 'pvi_ner_tiny'}
+    """
+
+    def stem(table: str) -> str:
+        known = (pvi_table_name(name) for name in parts)
+        return max((word for word in known if f"{table}_".startswith(f"{word}_")), key=len, default="")
+
+    own = pvi_table_name(part)
+    found = (table for table in score_names.get("pvi", ()) if stem(table) == own)
+    return {table.removeprefix(own): table for table in found}
+
+
 @dataclass(frozen=True)
 class BuildOptions:
     """Choices that configs depend on. `method` sets all those on which paper, code and good sense differ.
@@ -129,6 +175,10 @@ class BuildOptions:
     `structure`, `template_rule`: names of the definitions of atoms and compounds and of templates (see
     `text.programs`); None for those of the builder. `tmcd_mode` (best, reference): None for the choice of
     `method`.
+    `pvi_fit`: cross_fitted (no model scores rows that it was trained on) or in_sample. `pvi_cut`: where easy
+    and hard rows of a label part, midrange or published. `pvi_border`: published (train and evaluation are
+    those of the source) or pooled (all rows are divided anew). None of these for the choice of `method`.
+    `pvi_zero_label`: whether rows of the first label have a PVI of 0, a fault of published code.
     """
 
     method: Method = "corrected"
@@ -144,8 +194,42 @@ class BuildOptions:
     structure: str | None = None
     template_rule: str | None = None
     tmcd_mode: str | None = None
+    pvi_fit: str | None = None
+    pvi_cut: str | None = None
+    pvi_border: str | None = None
+    pvi_zero_label: bool = False
+
+    def with_pvi_choices(self) -> BuildOptions:
+        """The options with those on PVI that `method` leaves to choose. Raises UsageError for unknown words.
+
+        >>> options = BuildOptions(method="published", pvi_cut="midrange").with_pvi_choices()
+        >>> options.pvi_fit, options.pvi_cut, options.pvi_border
+        ('in_sample', 'midrange', 'pooled')
+        """
+        chosen = {}
+        for name, by_method in PVI_CHOICES.items():
+            value = getattr(self, name)
+            if value not in (None, *by_method.values()):
+                words = " or ".join(by_method.values())
+                raise UsageError(f"no {name.replace('_', ' ')} {show(value)}; give {words}")
+            chosen[name] = value or by_method[self.method]
+        return replace(self, **chosen)
+
+    def to_json(self) -> dict[str, Any]:
+        """All but `method`, as a manifest keeps them under `choices`; those on PVI only if they were made."""
+        left_open = {"method", *(name for name in _PVI_OPTIONS if not getattr(self, name))}
+        return {name: value for name, value in asdict(self).items() if name not in left_open}
 
 
+PVI_CHOICES: Mapping[str, Mapping[Method, str]] = MappingProxyType(
+    {
+        "pvi_fit": {"corrected": "cross_fitted", "published": "in_sample"},
+        "pvi_cut": {"corrected": "midrange", "published": "published"},
+        "pvi_border": {"corrected": "published", "published": "pooled"},
+    }
+)
+"""The words of each option on pointwise V-information, by the method that chooses them."""
+_PVI_OPTIONS = (*PVI_CHOICES, "pvi_zero_label")
 DEFAULT_OPTIONS = BuildOptions()
 
 
@@ -214,14 +298,36 @@ class Builder(ABC):
 
     @abstractmethod
     def split_rows(self, data: SourceData) -> SplitRows:
-        """The arrays that splitters work on."""
+        """The arrays that splitters work on, in table order; for configs of a part, `data` is that part."""
+
+    def task_of(self, spec: ConfigSpec) -> Task:
+        """What kind of rows a config has: `task`, unless the parts of a source differ."""
+        return self.task
+
+    def features_of(self, spec: ConfigSpec) -> Features:
+        """The columns of the rows of a config: `features`, unless parts or configs differ.
+
+        Columns of the source's table that they lack are left out where `spec` is of a part. A config that
+        reads a score table of scorer `pvi` may have those of `features.PVI`, before the placement.
+        """
+        return self.features
+
+    def pvi_parts(self) -> tuple[str | None, ...]:
+        """The parts whose rows can be scored by pointwise V-information, None being all rows."""
+        return ()
 
     def resolved(self, options: BuildOptions) -> BuildOptions:
         """`options` with the builder's own definitions of programs where none was chosen.
 
         Raises UsageError for unknown ones, for those of another language, and for any where the corpus has no
-        programs.
+        programs; so for choices on PVI.
         """
+        if self.pvi_parts():
+            options.with_pvi_choices()
+        else:
+            for name in _PVI_OPTIONS:
+                if value := getattr(options, name):
+                    raise UsageError(f"{self.name} has no PVI splits; leave out {name} {show(value)}")
         if self.language is None:
             for name in ("structure", "template_rule", "tmcd_mode"):
                 if (value := getattr(options, name)) is not None:
@@ -243,10 +349,17 @@ class Builder(ABC):
         structure = chosen_structure(options.structure, self.language)
         return Programs.of(texts, structure, chosen_rule(options.template_rule, self.language))
 
-    def placed_columns(self, data: SourceData, side: np.ndarray) -> pa.Table | None:
-        """Payload columns that depend on where a config puts the rows, one row per row of `data.table`.
+    def placed_columns(
+        self,
+        data: SourceData,
+        side: np.ndarray,
+        spec: ConfigSpec | None = None,
+        scores: Scores | None = None,
+    ) -> pa.Table | None:
+        """Payload columns that depend on how a config divides the rows, one row per row of `data.table`.
 
-        `side` (int8[n]) is in table order. None for corpora that have no such column.
+        `data` is the part that the config `spec` divides, `side` (int8[n]) where it puts the rows and
+        `scores` what it reads, both in table order. None for configs that have no such column.
         """
         if data.programs is None:
             return None

@@ -13,7 +13,15 @@ from ..errors import BenchwrightWarning, SourceError, UsageError, show
 from ..faults import Policy
 from ..progress import Stage, no_progress
 from ..release import MANIFEST, ReleaseFolder
-from ._choosing import check_splitters, choose_configs, in_source, read_source, refuse_withdrawn, tables_of
+from ._choosing import (
+    check_splitters,
+    choose_configs,
+    every_config,
+    in_source,
+    read_source,
+    refuse_withdrawn,
+    tables_of,
+)
 from ._errata import Errata
 from .assemble import assemble
 from .audit import read_accepted
@@ -23,7 +31,7 @@ from .hub.living import open_whole
 from .hub.location import open_release
 from .into import extend
 from .release import check_target
-from .scoring import TableMaker, load_tables, names_by_scorer, prompt_of_tables
+from .scoring import DEFAULT_PVI_MODELS, TableMaker, load_tables, names_by_scorer, prompt_of_tables
 from .sizes import Size
 from .sources.origin import is_hub_id
 
@@ -37,6 +45,7 @@ def build(
     configs: Sequence[str] | None = None,
     lm: Sequence[str] = ("embedded",),
     k: Sequence[int] = (3,),
+    pvi_model: str | Sequence[str] = DEFAULT_PVI_MODELS,
     method: Method = "corrected",
     criterion: str = "log_likelihood",
     length_buckets: int | None = None,
@@ -48,10 +57,16 @@ def build(
     structure: str | None = None,
     template_rule: str | None = None,
     tmcd_mode: str | None = None,
+    pvi_fit: str | None = None,
+    pvi_cut: str | None = None,
+    pvi_border: str | None = None,
+    pvi_zero_label: bool = False,
+    repair: bool = False,
     prompt: str | None = None,
     seed: int = 42,
     scores: str | Path | None = None,
     recipe: Mapping[str, Any] | None = None,
+    pvi_recipe: Mapping[str, Any] | None = None,
     keep_models: bool = False,
     device: str = "auto",
     start_token: str | int | None = None,
@@ -67,7 +82,10 @@ def build(
     every config of the builder but the reversed splits, which are made by name. Only the score tables that
     the configs read are computed, with each model of `lm` (a Hub id, with `@REVISION` if it is to be pinned,
     or a folder) and, for fine-tuned scores, each number of folds of `k`; with `scores`, all are taken from
-    that release and no model is run. `method` and the options after it are those of `BuildOptions`.
+    that release and no model is run. `pvi_model` are the models by which V-information is measured, with the
+    first number of folds, where configs read it. `method` and the options after it are those of
+    `BuildOptions`. With `repair`, each config is made a second time, as `<config>_clean`, without conflicts,
+    duplicates and leaks. `recipe` changes the training of fold models, `pvi_recipe` that for V-information.
     `accepted` is a file of audit findings that are agreed to. `scores` is a folder or a Hub release
     (`ORG/NAME@REVISION`).
 
@@ -85,8 +103,8 @@ def build(
     check_target(Path(out), overwrite)
     hand_written(Path(out))
     agreed = read_accepted(Path(accepted)) if accepted is not None else set()
-    if scores is not None and (recipe or start_token is not None):
-        raise UsageError("with --scores no model is run; leave out --recipe and --start-token")
+    if scores is not None and (recipe or pvi_recipe or start_token is not None):
+        raise UsageError("with --scores no model is run; leave out --recipe, --pvi-recipe and --start-token")
     options = BuildOptions(
         method=method,
         criterion=criterion,
@@ -101,8 +119,23 @@ def build(
         structure=structure,
         template_rule=template_rule,
         tmcd_mode=tmcd_mode,
+        pvi_fit=pvi_fit,
+        pvi_cut=pvi_cut,
+        pvi_border=pvi_border,
+        pvi_zero_label=pvi_zero_label,
     )
-    maker = TableMaker(lm, k, recipe, keep_models, device, start_token, cache, progress)
+    maker = TableMaker(
+        lm=lm,
+        k=k,
+        pvi_model=(pvi_model,) if isinstance(pvi_model, str) else pvi_model,
+        pvi_recipe=pvi_recipe,
+        recipe=recipe,
+        keep_models=keep_models,
+        device=device,
+        start_token=start_token,
+        cache=cache,
+        progress=progress,
+    )
     if into is not None:
         if scores is not None:
             raise UsageError("with --into score tables come from the release; leave out --scores")
@@ -116,6 +149,7 @@ def build(
             maker=maker,
             on_bad_row=on_bad_row,
             accepted=agreed,
+            repair=repair,
             overwrite=overwrite,
         )
     return make_release(
@@ -128,6 +162,7 @@ def build(
         scores=None if scores is None else open_release(scores),
         on_bad_row=on_bad_row,
         accepted=agreed,
+        repair=repair,
         overwrite=overwrite,
         errata=_errata_of(Path(out), made),
     )
@@ -144,6 +179,7 @@ def make_release(
     scores: ReleaseFolder | None = None,
     on_bad_row: Policy = "fail",
     accepted: Collection[str] = (),
+    repair: bool = False,
     overwrite: bool = False,
     errata: Errata | None = None,
 ) -> ReleaseFolder:
@@ -156,18 +192,18 @@ def make_release(
         published = load_tables(scores)
         options = replace(options, prompt=prompt_of_tables(builder, published[0], options.prompt))
     options = builder.resolved(options)
-    specs = maker.plan() if published is None else published[1]
+    specs = maker.plan(builder) if published is None else published[1]
     names = names_by_scorer(specs)
-    chosen = refuse_withdrawn(errata, choose_configs(builder, options, names, configs), configs)
+    chosen = refuse_withdrawn(errata, choose_configs(builder, options, names, configs, repair), configs)
     root, data = read_source(builder, source, options, on_bad_row)
-    wanted = [spec for spec in builder.configs(options, names, data.table.num_rows) if spec.name in chosen]
-    wanted = in_source(wanted, data, configs, root)
+    every = every_config(builder, options, names, data.table.num_rows)
+    wanted = in_source([spec for spec in every if spec.name in chosen], data, configs, root)
     check_splitters(wanted)
     tables = {
-        name: maker.make(builder, data.table, specs[name], options)
+        name: maker.make(builder, data, config, specs[name], options)
         if published is None
         else published[0][name]
-        for name in tables_of(wanted)
+        for name, config in tables_of(wanted).items()
     }
     _warn_of_strangers(errata, data)
     return assemble(
@@ -225,6 +261,7 @@ def split(
     template_rule: str | None = None,
     tmcd_mode: str | None = None,
     constraint: str | None = None,
+    repair: bool = False,
     validation: Size = 0.1,
     test: Size = 0.1,
     licence: str = "unknown",
@@ -246,10 +283,10 @@ def split(
 
     Rows whose inputs (`context` and `text`) are equal stay on one side, as do rows of one value in `group`;
     shares of `label` are kept. `program` is a column of programs, SQL say, for splits by `template` and
-    `tmcd`; their definitions and `constraint` are those of `BuildOptions`. `by` names rules of
-    `builders.custom.RULES`; `licence` is a Hub licence id, `redistribute` what of the rows may be
-    published: text, ids_only or no. A Hub data set is `ORG/NAME@REVISION`, if no such
-    file exists. Raises as `build` does.
+    `tmcd`; their definitions and `constraint` are those of `BuildOptions`; `repair` is as for `build`. `by`
+    names rules of `builders.custom.RULES`; `licence` is a Hub licence id, `redistribute` what of the rows
+    may be published: text, ids_only or no. A Hub data set is `ORG/NAME@REVISION`, if no such file exists.
+    Raises as `build` does.
     """
     source = str(file)
     if not Path(file).exists():
@@ -284,6 +321,7 @@ def split(
         k=k,
         criterion=criterion,
         constraint=constraint,
+        repair=repair,
         structure=structure,
         template_rule=template_rule,
         tmcd_mode=tmcd_mode,

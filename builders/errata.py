@@ -36,13 +36,13 @@ from ._errata import (
     placement_record,
     recorded_rows,
     score_entry,
+    scores_with_withdrawn,
     side_names,
     unplaced,
-    whole_table,
 )
 from .hub.location import HubLocation, parse_location
 from .hub.remote import HubRelease
-from .release import ASSIGNMENT, UNUSED_SPLIT, ReleaseWriter, placement_counts
+from .release import ASSIGNMENT, UNUSED_SPLIT, ReleaseWriter, placement_counts, scores_features
 
 _NAME = re.compile(r"\w[\w.-]*", re.ASCII)
 _RESERVED = ("analyses", "assignments", "figures", "harness", "results", "scores")
@@ -221,6 +221,9 @@ def _config_without_rows(
                 writer.keep(old.path / name, name, link=True)
         elif (left == SIDES[split]).any():
             splits[split], counts[split] = _split_without_rows(writer, old, config, split, uids)
+    if not gone.any():  # They are rows of another part.
+        writer.keep(old.assignment_file(config), entry["assignment"]["file"], link=True)
+        return dict(entry)
     record = _withdrawn_rows(old, config, side, gone)
     assigned = _assigned(assigned, left, position)
     return {
@@ -297,12 +300,15 @@ def _assigned(table: pa.Table, side: np.ndarray, position: np.ndarray) -> pa.Tab
 def _scores_without_rows(
     old: ReleaseFolder, name: str, gone: Iterable[str]
 ) -> tuple[pa.Table, dict[str, Any]]:
-    whole = whole_table(ScoreTable.from_release(old, name), old.manifest["scores"][name])
-    # In source order, as a build has it: assignments list every row.
-    order = old.assignment(next(iter(old.placed_configs))).column("uid")
+    whole = scores_with_withdrawn(old, name)
+    # In source order, as a build has it: assignments list every row of their part.
+    part = old.manifest["scores"][name].get("part")
+    reader = next(name for name, entry in old.placed_configs.items() if entry.get("part") == part)
+    order = old.assignment(reader).column("uid")
     rows = pc.sort_indices(pc.index_in(whole.table.column("uid"), value_set=order.combine_chunks()))
     whole = ScoreTable(whole.table.take(rows).combine_chunks(), whole.provenance, whole.identity)
-    return score_entry(whole, members(whole.table.column("uid"), gone))
+    table, entry = score_entry(whole, members(whole.table.column("uid"), gone))
+    return table, entry if part is None else {**entry, "part": part}
 
 
 def _without_config(writer: ReleaseWriter, old: ReleaseFolder, config: str, reason: str) -> dict[str, Any]:
@@ -316,11 +322,12 @@ def _without_config(writer: ReleaseWriter, old: ReleaseFolder, config: str, reas
     read = {entry["scores"] for entry in placed.values()}
     scores = {name: entry for name, entry in old.manifest["scores"].items() if name in read}
     if "scores" in entries:
-        tables = {name: facts for name, facts in entries["scores"]["splits"].items() if name in read}
-        entries["scores"]["splits"] = tables
-        if not tables:
+        left = [name for name in entries["scores"]["splits"] if name in read]
+        if left:
+            entries["scores"] = _scores_of(writer, old, left)
+        else:
             del entries["scores"]
-    _keep_rows(writer, old, entries.values())
+    _keep_rows(writer, old, [entry for entry in entries.values() if entry["kind"] != "scores"])
     known = old.publication
     former = [name for name, present in known.aliases.items() if present == config]
     every = dict.fromkeys([config, *former, old.config(config).get(MADE_AS, config)])
@@ -330,6 +337,17 @@ def _without_config(writer: ReleaseWriter, old: ReleaseFolder, config: str, reas
         aliases={name: present for name, present in known.aliases.items() if present != config},
     )
     return publication.put_into({**old.manifest, "scores": scores, "configs": entries})
+
+
+def _scores_of(writer: ReleaseWriter, old: ReleaseFolder, names: Sequence[str]) -> dict[str, Any]:
+    """The entry of config `scores` with these tables alone, in new files where they need fewer columns."""
+    entry = old.config("scores")
+    tables = {name: ScoreTable.from_release(old, name).table for name in names}
+    if old.features("scores") != scores_features(tables):
+        return writer.write_scores(tables, entry["summary"])
+    kept = {**entry, "splits": {name: entry["splits"][name] for name in names}}
+    _keep_rows(writer, old, [kept])
+    return kept
 
 
 def _without_forward(entry: Mapping[str, Any], config: str) -> dict[str, Any]:
@@ -388,7 +406,9 @@ def _check_placed(old: ReleaseFolder, config: str) -> None:
 
 
 def _check_uids(old: ReleaseFolder, uids: Sequence[str]) -> None:
-    known = old.assignment(next(iter(old.placed_configs))).column("uid").to_pylist()
+    # Assignments list every row of their part.
+    parts = {entry.get("part"): config for config, entry in old.placed_configs.items()}
+    known = [uid for config in parts.values() for uid in old.assignment(config).column("uid").to_pylist()]
     gone = Errata.of(old.manifest).uids
     for uid in uids:
         if uid in gone:

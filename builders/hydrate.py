@@ -15,7 +15,7 @@ from datasets import Features
 
 from ..errors import ReleaseError, UsageError
 from ..eval.results import text_answers
-from ..features import HEAD, PLACEMENT, payload_columns
+from ..features import HEAD, PLACEMENT, PVI, payload_columns
 from ..hashing import canonical_json, row_digests, sha256_text
 from ..progress import Stage, no_progress
 from ..release import WITHOUT_TEXT, ReleaseFolder
@@ -26,7 +26,7 @@ from .hub.living import open_whole
 from .recorded import builder_of, options_of
 from .release import ReleaseWriter
 
-_IDS = frozenset([*HEAD, *PLACEMENT])
+_IDS = frozenset([*HEAD, *PLACEMENT, *PVI])
 """Columns that hold no text of the corpus."""
 
 

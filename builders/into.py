@@ -18,9 +18,18 @@ from ..release import ReleaseFolder
 from ..splitting.base import SIDES, UNUSED
 from ..splitting.scores import ScoreTable
 from . import audit as auditing
-from ._choosing import check_splitters, choose_configs, in_source, read_source, refuse_withdrawn, tables_of
+from ._choosing import (
+    check_splitters,
+    choose_configs,
+    every_config,
+    in_source,
+    read_source,
+    refuse_withdrawn,
+    tables_of,
+)
 from ._describing import describe, files_of, other_files, release_name
 from ._errata import Errata
+from ._parts import PlacedConfig, SourceParts
 from .assemble import (
     SCORES_SUMMARY,
     audit_rows,
@@ -31,8 +40,8 @@ from .assemble import (
     start_configs,
 )
 from .base import DEFAULT_OPTIONS, Builder, BuildOptions, ConfigSpec, ScoreSpec, SourceData
-from .recorded import builder_of, options_of
-from .release import ReleaseWriter, SourceRows
+from .recorded import builder_of, options_of, spec_of
+from .release import ReleaseWriter, scores_features
 from .scoring import TableMaker, load_tables, model_and_revision, names_by_scorer
 
 _DEFAULT_MAKER = TableMaker()
@@ -49,6 +58,7 @@ def extend(
     maker: TableMaker,
     on_bad_row: Policy = "fail",
     accepted: Collection[str] = (),
+    repair: bool = False,
     overwrite: bool = False,
 ) -> ReleaseFolder:
     """A release at `out` with all that `base` has and the new `configs`; see `build`.
@@ -62,18 +72,20 @@ def extend(
     options = _options_of_base(builder, base, options, on_bad_row)
     errata = Errata.of(base.manifest)
     published, specs = load_tables(base) if "scores" in base.configs else ({}, {})
-    specs = _score_specs(base, specs, maker)
+    specs = _score_specs(builder, base, specs, maker)
     names = names_by_scorer(specs)
-    chosen = refuse_withdrawn(errata, choose_configs(builder, options, names, configs), configs)
+    chosen = refuse_withdrawn(errata, choose_configs(builder, options, names, configs, repair), configs)
     _check_new(base, errata, chosen)
     root, data = read_source(builder, source, options, base.manifest["source"]["on_bad_row"])
     _check_source(base, data)
-    wanted = [spec for spec in builder.configs(options, names, data.table.num_rows) if spec.name in chosen]
-    wanted = in_source(wanted, data, configs, root)
+    every = every_config(builder, options, names, data.table.num_rows)
+    wanted = in_source([spec for spec in every if spec.name in chosen], data, configs, root)
     check_splitters(wanted)
     tables = {
-        name: published[name] if name in published else maker.make(builder, data.table, specs[name], options)
-        for name in tables_of(wanted)
+        name: published[name]
+        if name in published
+        else maker.make(builder, data, config, specs[name], options)
+        for name, config in tables_of(wanted).items()
     }
     addition = _Addition(builder, base, data, wanted, tables, frozenset(published), errata)
     return addition.write(Path(out), accepted, root if builder.source_has_trees else None, overwrite)
@@ -95,39 +107,45 @@ class _Addition:
     def write(
         self, out: Path, accepted: Collection[str], trees_from: Path | None, overwrite: bool
     ) -> ReleaseFolder:
-        uids, content_ids = (self.data.table.column(name).combine_chunks() for name in ("uid", "content_id"))
-        tables = {name: table.select(uids, content_ids) for name, table in self.tables.items()}
-        rows = SourceRows(self.data.table, self.builder.features)
-        scores, ordered = published_tables(
-            {name: table for name, table in tables.items() if name not in self.published}, rows, self.errata
-        )
+        # The parts of configs that are there already are audited again.
+        there = [
+            replace(spec_of(name, entry), scores=None) for name, entry in self.base.placed_configs.items()
+        ]
+        source = SourceParts(self.builder, self.data, [*there, *self.specs], self.tables)
+        scores, ordered = published_tables(source, self.errata, self.published)
         plan = [self.base.manifest, [spec.name for spec in self.specs], scores]
         with ReleaseWriter(out, sha256_text(canonical_json(plan)), overwrite) as writer:
-            self._take_over(writer)
-            pending, sides = start_configs(
-                writer, self.builder, self.data, rows, self.specs, tables, self.errata, default=None
-            )
-            others = self._others(writer, ordered)
-            findings = audit_rows(
-                self.builder, rows, {**self._sides(rows), **sides}, self._all_scores(ordered), self.errata
-            )
+            tables = self._all_scores(ordered)
+            self._take_over(writer, tables)
+            pending, placed = start_configs(writer, source, self.specs, self.errata, default=None)
+            others = self._others(writer, ordered, tables)
+            findings = audit_rows(source, {**self._placed(source), **placed}, tables, self.errata)
             agreed = {*accepted, *self.base.manifest["audit"]["accepted"]}
-            placed = {**self.base.placed_configs, **{name: c.entry() for name, c in pending.items()}}
+            made = {name: config.entry() for name, config in pending.items()}
             manifest = {
                 **self.base.manifest,
                 "scores": {**self.base.manifest["scores"], **scores},
-                "configs": {**placed, **others},
+                "configs": {**self.base.placed_configs, **made, **others},
                 "audit": auditing.report(findings, agreed),
             }
             describe(writer, manifest, name=release_name(out), earlier=self.base.path, trees_from=trees_from)
             return writer.finish(manifest)
 
-    def _take_over(self, writer: ReleaseWriter) -> None:
+    def _take_over(self, writer: ReleaseWriter, tables: Mapping[str, pa.Table]) -> None:
         """Copy every file of the release that is not made anew."""
-        for name in [*files_of(self.base.configs.values()), *other_files(self.base)]:
+        anew = ("scores",) if self._other_columns(tables) else ()
+        kept = [entry for name, entry in self.base.configs.items() if name not in anew]
+        for name in [*files_of(kept), *other_files(self.base)]:
             writer.keep(self.base.path / name, name, link=False)
 
-    def _others(self, writer: ReleaseWriter, ordered: Mapping[str, pa.Table]) -> dict[str, Any]:
+    def _other_columns(self, tables: Mapping[str, pa.Table]) -> bool:
+        """Whether config `scores` needs other columns than it has, for new tables."""
+        known = self.base.configs.get("scores")
+        return known is not None and self.base.features("scores") != scores_features(tables)
+
+    def _others(
+        self, writer: ReleaseWriter, ordered: Mapping[str, pa.Table], tables: Mapping[str, pa.Table]
+    ) -> dict[str, Any]:
         """Entries of side tables and of `scores`: those of the release, and what it lacks."""
         others = {name: e for name, e in self.base.configs.items() if e["kind"] == "table"}
         for name, (table, features) in self.data.extras.items():
@@ -136,31 +154,37 @@ class _Addition:
         known = self.base.configs.get("scores")
         if not ordered:
             return others if known is None else {**others, "scores": known}
-        made = writer.write_scores(ordered, SCORES_SUMMARY)
+        if self._other_columns(tables):
+            return {**others, "scores": writer.write_scores(tables, SCORES_SUMMARY)}
+        made = writer.write_scores(ordered, SCORES_SUMMARY, scores_features(tables))
         splits = {**(known["splits"] if known else {}), **made["splits"]}
         return {**others, "scores": {**made, "splits": splits}}
 
     def _all_scores(self, ordered: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        """The score tables of the release and the new ones, each with the columns of its own."""
         known = self.base.splits("scores") if "scores" in self.base.configs else []
-        return {**{name: self.base.table("scores", name) for name in known}, **ordered}
+        return {**{name: ScoreTable.from_release(self.base, name).table for name in known}, **ordered}
 
-    def _sides(self, rows: SourceRows) -> dict[str, np.ndarray]:
-        """Where each config of the release has the rows, in source order. Raises ReleaseError."""
-        sides = {}
-        for name in self.base.placed_configs:
+    def _placed(self, source: SourceParts) -> dict[str, PlacedConfig]:
+        """Where each config of the release has its rows, in source order. Raises ReleaseError."""
+        placed = {}
+        for name, entry in self.base.placed_configs.items():
+            spec = spec_of(name, entry)
+            rows = source.part_of(spec).rows(spec).table
             assigned = self.base.assignment(name)
             if (
                 not assigned.column("uid")
                 .combine_chunks()
-                .equals(rows.table.column("uid").combine_chunks().cast(pa.string()))
+                .equals(rows.column("uid").combine_chunks().cast(pa.string()))
             ):
                 raise ReleaseError(
                     f"{self.base.path}: assignments/{name}.parquet lists other rows than the source; run "
                     "`benchwright verify` on it"
                 )
             split = assigned.column("split").to_pylist()
-            sides[name] = np.array([SIDES.get(word, UNUSED) for word in split], dtype=np.int8)
-        return sides
+            side = np.array([SIDES.get(word, UNUSED) for word in split], dtype=np.int8)
+            placed[name] = PlacedConfig(spec, side)
+        return placed
 
 
 def _check_builder(builder: Builder, base: ReleaseFolder) -> None:
@@ -206,35 +230,39 @@ def _other_option(base: ReleaseFolder, name: str, given: object, own: object) ->
 
 
 def _score_specs(
-    base: ReleaseFolder, specs: Mapping[str, ScoreSpec], maker: TableMaker
+    builder: Builder, base: ReleaseFolder, specs: Mapping[str, ScoreSpec], maker: TableMaker
 ) -> dict[str, ScoreSpec]:
     """What the release's own score tables and those that can be made are called and made by.
 
     Raises UsageError for a model or number of folds that is given (no default) and is not that of the table
     that would have its name.
     """
-    planned = maker.plan()
+    planned = maker.plan(builder)
     for name, spec in planned.items():
         if name not in specs:
             continue
         provenance = base.manifest["scores"][name]["provenance"]
-        if tuple(maker.lm) != tuple(_DEFAULT_MAKER.lm):
-            _check_model(base, name, str(spec.parameters["model"]), provenance)
+        option = "pvi_model" if spec.scorer == "pvi" else "lm"
+        if tuple(getattr(maker, option)) != tuple(getattr(_DEFAULT_MAKER, option)):
+            _check_model(base, name, option, str(spec.parameters["model"]), provenance)
         k = provenance["key"].get("k")
-        if tuple(maker.k) != tuple(_DEFAULT_MAKER.k) and spec.parameters.get("k", k) != k:
+        if tuple(maker.k) != tuple(_DEFAULT_MAKER.k) and k is not None and spec.parameters["k"] != k:
             raise UsageError(f"--k {spec.parameters['k']}: score table {name} of {base.path} has {k} folds")
     return {**planned, **specs}
 
 
-def _check_model(base: ReleaseFolder, table: str, given: str, provenance: Mapping[str, Any]) -> None:
+def _check_model(
+    base: ReleaseFolder, table: str, option: str, given: str, provenance: Mapping[str, Any]
+) -> None:
     from ..eval.models import is_embedded
 
     own = str((provenance.get("model") or {}).get("model"))
     name = model_and_revision(given)[0]
     if name == own or (is_embedded(name) and is_embedded(own)) or Path(name).name == own:
         return
+    flag = f"--{option.replace('_', '-')}"
     raise UsageError(
-        f"--lm {show(given)}: score table {table} of {base.path} was made with {own}; name that model first"
+        f"{flag} {show(given)}: score table {table} of {base.path} was made with {own}; name that model first"
     )
 
 

@@ -20,10 +20,11 @@ import pyarrow as pa
 from datasets import Features
 
 from ..errors import UsageError, show
-from ..features import payload_columns
-from ..splitting.base import DEFAULT_SEED, Sizes, SplitRows
+from ..features import DIFFICULTY, HEAD, PLACEMENT, PVI, family, payload_columns
+from ..splitting.base import DEFAULT_SEED, Scores, Sizes, SplitRows
 from ..tables import conform
-from .base import Builder, BuildOptions, ConfigSpec, SourceData
+from .base import Builder, BuildOptions, ConfigSpec, SourceData, pvi_tables
+from .pvi_configs import difficulty_column, is_pvi_config, pvi_configs
 from .sizes import checked_size, held_out_sizes
 
 CITATION = """@inproceedings{godbole-jia-2023-benchmarking,
@@ -208,13 +209,40 @@ class LikelihoodBuilder(Builder):
     def configs(
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
     ) -> list[ConfigSpec]:
-        """Random, length and likelihood splits; template and TMCD for programs; then published ones."""
+        """Random, length and likelihood splits; template and TMCD for programs; then published ones.
+
+        For labelled rows those by V-information come last, made only by name; they keep the published split.
+        """
         made = self.benchmark.configs(options, score_names, self.published_rows if rows is None else rows)
         published = [
             ConfigSpec(f"nqg_{name}", "published", {"split": name}, summary)
             for name, summary in self.published_splits.items()
         ]
-        return [*made, *published]
+        tables = pvi_tables(score_names, None, self.pvi_parts())
+        by_pvi = (pvi_configs(options, table, suffix=suffix) for suffix, table in tables.items())
+        return [*made, *published, *(spec for specs in by_pvi for spec in specs)]
+
+    def pvi_parts(self) -> tuple[str | None, ...]:
+        """All rows together, where they have labels."""
+        return (None,) if self.benchmark.labelled else ()
+
+    def features_of(self, spec: ConfigSpec) -> Features:
+        """Configs by V-information have its columns and `difficulty`."""
+        if not is_pvi_config(spec):
+            return self.features
+        payload = {name: kind for name, kind in self.features.items() if name not in {**HEAD, **PLACEMENT}}
+        return family({**payload, "difficulty": DIFFICULTY, **PVI})
+
+    def placed_columns(
+        self,
+        data: SourceData,
+        side: np.ndarray,
+        spec: ConfigSpec | None = None,
+        scores: Scores | None = None,
+    ) -> pa.Table | None:
+        """Those of programs, or the `difficulty` of the rows of a config by V-information."""
+        difficulty = None if spec is None else difficulty_column(spec, side)
+        return super().placed_columns(data, side, spec, scores) if difficulty is None else difficulty
 
     def split_rows(self, data: SourceData) -> SplitRows:
         """What corpora have in common: uids, source order, lengths of the scored text, splits, programs."""

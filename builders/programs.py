@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,15 @@ class Programs:
         """Analyse every text; equal texts are analysed once."""
         programs = [structure.analyse(text) for text in texts]
         return cls(structure, rule, programs, [rule.template(text) for text in texts])
+
+    def take(self, rows: np.ndarray) -> Programs:
+        """The programs of the rows at `rows`, in that order."""
+        chosen = rows.tolist()
+        return replace(
+            self,
+            programs=[self.programs[row] for row in chosen],
+            templates=[self.templates[row] for row in chosen],
+        )
 
     @property
     def parsed(self) -> list[bool]:

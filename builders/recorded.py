@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from .base import Builder, BuildOptions, builders
+from ._errata import MADE_AS
+from .base import Builder, BuildOptions, ConfigSpec, builders
 from .custom import custom_builder
 
 
@@ -23,3 +25,17 @@ def builder_of(manifest: dict[str, Any]) -> Builder:
         return builders.get(dataset["builder"])()
     info = {name: dataset[name] for name in ("licence", "redistribute", "languages")}
     return custom_builder(dataset["pretty_name"], **manifest["choices"]["builder"], **info)
+
+
+def spec_of(name: str, entry: Mapping[str, Any]) -> ConfigSpec:
+    """The config that an entry of a manifest speaks of, as its builder made it."""
+    return ConfigSpec(
+        name=entry.get(MADE_AS, name),
+        splitter=entry["splitter"],
+        parameters=entry["parameters"],
+        summary=entry["summary"],
+        scores=entry["scores"],
+        default=entry["default"],
+        reverse_of=entry["reverse_of"],
+        part=entry.get("part"),
+    )

@@ -23,7 +23,7 @@ from datasets import Features
 
 from ..atomic import write_text
 from ..errors import ReleaseError, show
-from ..features import SCORE_COLUMNS, SCORES, class_names, payload_columns
+from ..features import PVI, PVI_SCORES, SCORE_COLUMNS, SCORES, class_names, payload_columns
 from ..hashing import canonical_json, columns_hash, content_hash, digest_column, row_digests, sha256_text
 from ..release import MANIFEST, ReleaseFolder
 from ..splitting.base import SIDES, Assignment, Note
@@ -206,7 +206,7 @@ class ReleaseWriter:
     ) -> PendingConfig:
         """Write the splits and the assignment of one config in other threads, while the caller goes on.
 
-        `assignment`, `scores` (columns log_likelihood, lm_num_tokens, fold; others are ignored) and
+        `assignment`, `scores` (a score table, of whose columns rows show those of SCORE_COLUMNS) and
         `columns` (payload of this config alone) have one row per row of the table given to `rows`, in its
         order. Rows stand in source order within each split. A split without rows is left out, and the
         entry says why. Raises ReleaseError if no row is placed.
@@ -230,6 +230,7 @@ class ReleaseWriter:
             "splitter": spec.splitter,
             "parameters": parameters,
             "scores": spec.scores,
+            **({} if spec.part is None else {"part": spec.part}),
             "reverse_of": spec.reverse_of,
             "splits": {},
             "placed_by": counts,
@@ -246,18 +247,24 @@ class ReleaseWriter:
         assigned = self._pool.submit(lambda: self.write_assignment(spec.name, placed.assignment()))
         return PendingConfig(facts, splits, assigned)
 
-    def write_scores(self, tables: Mapping[str, pa.Table], summary: str) -> dict[str, Any]:
-        """Write config `scores`, one split per score table (columns of `features.SCORES`, source order)."""
+    def write_scores(
+        self, tables: Mapping[str, pa.Table], summary: str, features: Features | None = None
+    ) -> dict[str, Any]:
+        """Write config `scores`, one split per score table (rows in source order).
+
+        `features` are those of the config, which may have further tables (None: of these tables alone).
+        """
+        features = scores_features(tables) if features is None else features
         digests: dict[str, np.ndarray] = {}
         splits = {}
         for name, table in tables.items():
-            table = _checked("scores", name, table, SCORES)
-            payload = table.select(payload_columns(SCORES))
+            table = _checked("scores", name, table, features)
+            payload = table.select(payload_columns(features))
             key = columns_hash(payload)
             if key not in digests:  # Tables of one build mostly differ in their scores alone.
                 digests[key] = row_digests(payload)
             splits[name] = self.write_split("scores", name, table, digests[key], {})
-        return _side_entry("scores", SCORES, summary, splits)
+        return _side_entry("scores", features, summary, splits)
 
     def write_table(self, name: str, table: pa.Table, features: Features, summary: str) -> dict[str, Any]:
         """Write a side table as a config with the one split `train`; its entry for the manifest."""
@@ -358,6 +365,11 @@ class ReleaseWriter:
         return self._staging.file(name, made_from, write)
 
 
+def scores_features(tables: Mapping[str, pa.Table]) -> Features:
+    """The columns of config `scores` that hold these score tables."""
+    return PVI_SCORES if any("pvi" in table.column_names for table in tables.values()) else SCORES
+
+
 def _checked(config: str, split: str, table: pa.Table, features: Features) -> pa.Table:
     """A whole table in the declared types. Raises ReleaseError without rows or for a class without a name."""
     table = _null_for_nan(conform(table, features.arrow_schema))
@@ -395,19 +407,24 @@ def _score_columns(scores: pa.Table | None, rows: SourceRows) -> pa.Table:
         return pa.table([pa.nulls(len(rows.order), field.type) for field in wanted], schema=wanted)
     if scores.num_rows != len(rows.order):
         raise ValueError(f"{scores.num_rows} scores for {len(rows.order)} rows; give one score per row")
+    if "pvi" in scores.column_names:
+        # Such a table has no other folds than those of its own models.
+        scores = scores.rename_columns({"fold": "pvi_fold"})
     present = scores.select([name for name in names if name in scores.column_names])
     return _null_for_nan(conform(present.take(pa.array(rows.order)), wanted)).combine_chunks()
 
 
 def _null_for_nan(table: pa.Table) -> pa.Table:
     """Null wherever a score is NaN: a reader finds one form of "no value"."""
-    if "log_likelihood" not in table.column_names:
-        return table
-    position = table.column_names.index("log_likelihood")
-    values = table.column(position)
-    missing = pc.fill_null(pc.is_nan(values), False)
-    values = pc.if_else(missing, pa.scalar(None, values.type), values)
-    return table.set_column(position, table.schema.field(position), values)
+    for name in ("log_likelihood", *PVI):
+        if name not in table.column_names or not pa.types.is_floating(table.schema.field(name).type):
+            continue
+        position = table.column_names.index(name)
+        values = table.column(position)
+        missing = pc.fill_null(pc.is_nan(values), False)
+        values = pc.if_else(missing, pa.scalar(None, values.type), values)
+        table = table.set_column(position, table.schema.field(position), values)
+    return table
 
 
 def _check_classes(table: pa.Table, features: Features) -> None:

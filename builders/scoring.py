@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow as pa
 
@@ -16,8 +16,13 @@ from ..progress import Stage, no_progress
 from ..registry import closest
 from ..release import ReleaseFolder
 from ..splitting.scores import ScoreTable, ScoringOptions, score_with_folds, score_with_prompt
-from ._errata import whole_table
-from .base import Builder, BuildOptions, ScoreSpec
+from ..tasks import Task
+from ._errata import scores_with_withdrawn
+from .base import Builder, BuildOptions, ConfigSpec, ScorerKind, ScoreSpec, SourceData, pvi_table_name
+
+DEFAULT_FOLDS = 3
+DEFAULT_PVI_MODELS = ("minilm-l6",)
+"""The models that tables of V-information are made with unless others are chosen."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,9 @@ class TableMaker:
     """Which models score rows, and how; the options of `build` of the same names."""
 
     lm: Sequence[str] = ("embedded",)
-    k: Sequence[int] = (3,)
+    k: Sequence[int] = (DEFAULT_FOLDS,)
+    pvi_model: Sequence[str] = DEFAULT_PVI_MODELS
+    pvi_recipe: Mapping[str, Any] | None = None
     recipe: Mapping[str, Any] | None = None
     keep_models: bool = False
     device: str = "auto"
@@ -33,20 +40,24 @@ class TableMaker:
     cache: str | Path | None = None
     progress: Stage = no_progress
 
-    def plan(self) -> dict[str, ScoreSpec]:
-        """Every score table that can be made, by name; see `plan_tables`."""
-        return plan_tables(self.lm, self.k)
+    def plan(self, builder: Builder) -> dict[str, ScoreSpec]:
+        """Every score table that can be made, by name; see `plan_tables` and `plan_pvi_tables`."""
+        pvi = plan_pvi_tables(self.pvi_model, self.k, builder.pvi_parts())
+        return {**plan_tables(self.lm, self.k), **pvi}
 
-    def make(self, builder: Builder, rows: pa.Table, spec: ScoreSpec, options: BuildOptions) -> ScoreTable:
-        """One table; see `make_table`."""
+    def make(
+        self, builder: Builder, data: SourceData, config: ConfigSpec, spec: ScoreSpec, options: BuildOptions
+    ) -> ScoreTable:
+        """The table `spec` of the rows that `config` divides, which reads it; see `make_table`."""
         return make_table(
             builder,
-            rows,
+            data.part(config.part).table,
+            builder.task_of(config),
             spec,
             options,
             ScoringOptions(device=self.device, start_token=self.start_token),
             cache_folder(self.cache),
-            recipe=self.recipe,
+            recipe=self.pvi_recipe if spec.scorer == "pvi" else self.recipe,
             keep_models=self.keep_models,
             progress=self.progress,
         )
@@ -74,18 +85,9 @@ def plan_tables(models: Sequence[str], fold_counts: Sequence[int]) -> dict[str, 
     The first model and the first k give the plain names `lm_prompt` and `lm_kfold`; others add their slug
     (`lm_prompt_gpt2_large`, `lm_kfold_k5`). Raises UsageError for repeated models or k.
     """
-    for what, values in (("lm", models), ("k", fold_counts)):
-        if not values:
-            raise UsageError(f"give at least one --{what}")
-        if len(set(values)) != len(values):
-            raise UsageError(f"--{what} is given twice with the same value: {', '.join(map(str, values))}")
-    named = [model_and_revision(model) for model in models]
-    slugs = [""] + [f"_{model_slug(model)}" for model, _ in named[1:]]
-    if len(set(slugs)) != len(slugs):
-        raise UsageError(f"models {', '.join(models)} would share a score-table name; rename a model folder")
+    _check_values("k", fold_counts)
     tables: dict[str, ScoreSpec] = {}
-    for (model, revision), slug in zip(named, slugs, strict=True):
-        which = {"model": model, "revision": revision}
+    for slug, which in _slugs("lm", models).items():
         tables[f"lm_prompt{slug}"] = ScoreSpec(f"lm_prompt{slug}", "prompt", which)
         for position, k in enumerate(fold_counts):
             name = f"lm_kfold{slug}{f'_k{k}' if position else ''}"
@@ -93,16 +95,57 @@ def plan_tables(models: Sequence[str], fold_counts: Sequence[int]) -> dict[str, 
     return tables
 
 
+def plan_pvi_tables(
+    models: Sequence[str], fold_counts: Sequence[int], parts: Sequence[str | None]
+) -> dict[str, ScoreSpec]:
+    """Every table of V-information of these models, by name, with the first of the numbers of folds.
+
+    A table is called `pvi` where all rows are scored together, else `pvi_PART`; those of a second model add
+    its slug. Raises UsageError for repeated models.
+
+    >>> list(plan_pvi_tables(["minilm-l6", "me/Tiny"], [3], ["ner", "puns"]))
+    ['pvi_ner', 'pvi_puns', 'pvi_ner_tiny', 'pvi_puns_tiny']
+    """
+    tables: dict[str, ScoreSpec] = {}
+    for slug, which in _slugs("pvi_model", models).items():
+        for part in parts:
+            name = f"{pvi_table_name(part)}{slug}"
+            tables[name] = ScoreSpec(name, "pvi", {**which, "k": fold_counts[0]}, part)
+    return tables
+
+
+def _slugs(option: str, models: Sequence[str]) -> dict[str, dict[str, str | None]]:
+    """What each model adds to the names of its score tables, with the model and its revision."""
+    _check_values(option, models)
+    named = [model_and_revision(model) for model in models]
+    slugs = [""] + [f"_{model_slug(model)}" for model, _ in named[1:]]
+    if len(set(slugs)) != len(slugs):
+        raise UsageError(f"models {', '.join(models)} would share a score-table name; rename a model folder")
+    return {
+        slug: {"model": model, "revision": revision}
+        for slug, (model, revision) in zip(slugs, named, strict=True)
+    }
+
+
+def _check_values(option: str, values: Sequence[object]) -> None:
+    flag = f"--{option.replace('_', '-')}"
+    if not values:
+        raise UsageError(f"give at least one {flag}")
+    if len(set(values)) != len(values):
+        raise UsageError(f"{flag} is given twice with the same value: {', '.join(map(str, values))}")
+
+
 def names_by_scorer(tables: Mapping[str, ScoreSpec]) -> dict[str, list[str]]:
     """Score-table names grouped by scorer kind, in the order of the plan."""
     return {
-        kind: [name for name, spec in tables.items() if spec.scorer == kind] for kind in ("prompt", "kfold")
+        kind: [name for name, spec in tables.items() if spec.scorer == kind] for kind in get_args(ScorerKind)
     }
 
 
 def make_table(
     builder: Builder,
     rows: pa.Table,
+    task: Task,
     spec: ScoreSpec,
     build: BuildOptions,
     scoring: ScoringOptions,
@@ -112,10 +155,13 @@ def make_table(
     keep_models: bool = False,
     progress: Stage = no_progress,
 ) -> ScoreTable:
-    """Score every row with a language model, or take the finished table from the cache.
+    """Score every row with a model, or take the finished table from the cache.
 
-    Raises UsageError for an unknown prompt or recipe field, PrerequisiteError for a missing model or extra.
+    `task` is that of the rows; `recipe` holds changes to how models are trained. Raises UsageError for an
+    unknown prompt or recipe field, PrerequisiteError for a missing model or extra.
     """
+    if spec.scorer == "pvi":
+        return _pvi_table(rows, task, spec, build, scoring, cache, recipe or {}, keep_models, progress)
     if spec.scorer == "prompt":
         template = _template(builder, build.prompt or builder.default_prompt)
         return score_with_prompt(
@@ -147,6 +193,38 @@ def make_table(
     )
 
 
+def _pvi_table(
+    rows: pa.Table,
+    task: Task,
+    spec: ScoreSpec,
+    build: BuildOptions,
+    scoring: ScoringOptions,
+    cache: Path,
+    recipe: Mapping[str, Any],
+    keep_models: bool,
+    progress: Stage,
+) -> ScoreTable:
+    from ..splitting.scores.pvi import score_with_pvi
+
+    chosen = build.with_pvi_choices()
+    assert chosen.pvi_fit is not None
+    return score_with_pvi(
+        rows,
+        task,
+        spec.parameters["model"],
+        revision=spec.parameters["revision"],
+        k=spec.parameters["k"],
+        recipe=recipe,
+        fit=chosen.pvi_fit,
+        zero_label=chosen.pvi_zero_label,
+        seed=build.seed,
+        cache=cache,
+        options=scoring,
+        keep_models=keep_models,
+        progress=progress,
+    )
+
+
 def load_tables(release: ReleaseFolder) -> tuple[dict[str, ScoreTable], dict[str, ScoreSpec]]:
     """The published score tables of a release, with what each was made by.
 
@@ -158,8 +236,8 @@ def load_tables(release: ReleaseFolder) -> tuple[dict[str, ScoreTable], dict[str
         )
     tables, specs = {}, {}
     for name, entry in release.manifest["scores"].items():
-        tables[name] = whole_table(ScoreTable.from_release(release, name), entry)
-        specs[name] = ScoreSpec(name, entry["scorer"], {})
+        tables[name] = scores_with_withdrawn(release, name)
+        specs[name] = ScoreSpec(name, entry["scorer"], {}, entry.get("part"))
     return tables, specs
 
 

@@ -25,7 +25,7 @@ class SnliBuilder(LikelihoodBuilder):
     """569,018 pairs: all three published files pooled, after three filters (see `read_snli`).
 
     `length` counts the NLTK tokens of the hypothesis, which is what the language model scores. Config
-    `standard` is the published split after the filters.
+    `standard` is the published split after the filters, which those by V-information keep.
     """
 
     name = "snli"
@@ -104,7 +104,7 @@ class SnliBuilder(LikelihoodBuilder):
     def configs(
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
     ) -> list[ConfigSpec]:
-        """The published split, then random, length and likelihood splits, label by label."""
+        """The published split, then random, length, likelihood and V-information splits, label by label."""
         standard = ConfigSpec(
             name="standard",
             splitter="published",

@@ -14,7 +14,7 @@ from ..errors import ReleaseError, show
 from ..progress import Stage, no_progress
 from ..release import MANIFEST, ReleaseFolder
 from ._verify_card import card_differences
-from ._verify_rows import config_differences
+from ._verify_rows import config_differences, part_rows
 from .comparison import Difference, compare
 from .hub._foreign import foreign_patterns
 from .hub.location import HubLocation, parse_location
@@ -99,6 +99,10 @@ def _version_differences(release: ReleaseFolder, revision: str | None) -> Iterat
 def _count_differences(manifest: dict[str, Any]) -> Iterator[Difference]:
     source = manifest["source"]
     rows, out = source["rows"], sum(source["filtered"].values()) + sum(source["dropped"].values())
+    parts = source.get("parts", {})
+    if parts and sum(parts.values()) != rows:
+        message = f"source: {rows} rows, but its parts have {sum(parts.values())}"
+        yield Difference("counts", message, MANIFEST)
     if source["read"] != rows + out:
         message = f"source: {source['read']} rows read, but {rows} kept and {out} filtered or dropped"
         yield Difference("counts", message, MANIFEST)
@@ -108,9 +112,9 @@ def _count_differences(manifest: dict[str, Any]) -> Iterator[Difference]:
     for name, entry in manifest["configs"].items():
         if entry["kind"] != "split":
             continue
-        placed = sum(facts["rows"] for facts in entry["splits"].values())
-        if placed + entry["unused"] != rows:
-            message = f"{placed} rows placed and {entry['unused']} unused, but the source has {rows}"
+        placed, expected = sum(facts["rows"] for facts in entry["splits"].values()), part_rows(source, entry)
+        if placed + entry["unused"] != expected:
+            message = f"{placed} rows placed and {entry['unused']} unused, but the source has {expected}"
             yield Difference("counts", message, MANIFEST, name)
         for split, facts in entry["splits"].items():
             counted = sum(entry["placed_by"].get(split, {}).values())

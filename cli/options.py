@@ -65,6 +65,44 @@ Recipe = Annotated[
         "--recipe", metavar="FIELD=VALUE", help="Fine-tuning, e.g. max_steps=20 trainable_layers=6."
     ),
 ]
+PviModels = Annotated[
+    list[str],
+    typer.Option(
+        "--pvi-model",
+        help="Encoder or language model that V-information is measured with: `minilm-l6`, `minilm-l3`, "
+        "`embedded`, a folder, or a Hub id (`@REVISION`). Repeat to compare several.",
+    ),
+]
+PviRecipe = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pvi-recipe", metavar="FIELD=VALUE", help="Training for V-information, e.g. epochs=2 batch_size=32."
+    ),
+]
+PviFit = Annotated[
+    str | None,
+    typer.Option(help="Rows are scored by models of other folds (cross_fitted) or by their own (in_sample)."),
+]
+PviCut = Annotated[
+    str | None, typer.Option(help="Where simple and hard part, label by label: midrange or published.")
+]
+PviBorder = Annotated[
+    str | None,
+    typer.Option(
+        help="Train and evaluation rows are those of the source (published) or drawn anew (pooled)."
+    ),
+]
+PviZeroLabel = Annotated[
+    bool,
+    typer.Option("--pvi-zero-label", help="Give rows of the first label a PVI of 0, as published code does."),
+]
+Repair = Annotated[
+    bool,
+    typer.Option(
+        "--repair",
+        help="Make each config a second time without conflicts, duplicates and leaks (`CONFIG_clean`).",
+    ),
+]
 Cache = Annotated[
     Path | None,
     typer.Option(help="Folder of cached scores (else BENCHWRIGHT_CACHE or ~/.cache/benchwright)."),
@@ -118,14 +156,24 @@ ReleasePlace = Annotated[
 ]
 
 
-def parse_recipe(entries: list[str] | None) -> dict[str, Any]:
+def whole_numbers(text: str | None, option: str) -> list[int] | None:
+    """`10,100` in numbers; None without the option. Raises UsageError for anything but whole numbers."""
+    if text is None:
+        return None
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise UsageError(f"{option} {text!r} is no list of whole numbers; write 10,100,1000") from None
+
+
+def parse_recipe(entries: list[str] | None, option: str = "--recipe") -> dict[str, Any]:
     """`FIELD=VALUE` entries as a mapping; values are JSON numbers, true, false, null or text."""
     recipe: dict[str, Any] = {}
     for entry in entries or []:
         for part in entry.split():
             field, equals, value = part.partition("=")
             if not equals or not field:
-                raise UsageError(f"--recipe takes FIELD=VALUE, got {part!r}")
+                raise UsageError(f"{option} takes FIELD=VALUE, got {part!r}")
             try:
                 recipe[field] = json.loads(value)
             except ValueError:

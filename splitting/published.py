@@ -65,7 +65,7 @@ class PublishedSplitter(Splitter):
         return rows.groups if self.division is None else None
 
     def _place(self, rows: SplitRows, scores: Scores | None) -> Placement:
-        side = self._published_sides(rows)
+        side = self.published_sides(rows)
         placed_by = np.full(len(rows), "published", dtype=object)
         notes = []
         divided = _divided_groups(self._groups(rows), side)
@@ -84,7 +84,7 @@ class PublishedSplitter(Splitter):
         none = np.full(len(rows), np.nan, dtype=np.float32)
         return Placement(train, validation, test, placed_by, none, tuple(notes), unused)
 
-    def _published_sides(self, rows: SplitRows) -> np.ndarray:
+    def published_sides(self, rows: SplitRows) -> np.ndarray:
         """The side of every row by the division's names of splits (int8[n]). Raises SplitError."""
         names = self._published_names(rows)
         side = np.full(len(rows), UNUSED, dtype=np.int8)

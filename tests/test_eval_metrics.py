@@ -9,7 +9,7 @@ from eval_helpers import FARM_SCHEMA
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
-from sklearn.metrics import f1_score
+from sklearn.metrics import f1_score, matthews_corrcoef
 
 from benchwright.eval.metrics import Context, MetricValue, metrics
 from benchwright.eval.metrics.intervals import bootstrap_mean, wilson
@@ -75,9 +75,34 @@ def test_macro_f1_equals_scikit_learn(pairs: list[tuple[str, str]]) -> None:
     assert value("macro_f1", gold, predictions).value == pytest.approx(expected, abs=1e-12)
 
 
+def test_matthews_correlation_of_a_worked_confusion() -> None:
+    # Three of four right for each label: (3 * 3 - 1 * 1) / sqrt(4 * 4 * 4 * 4).
+    gold = ["entailed"] * 4 + ["not-entailed"] * 4
+    predictions = ["entailed"] * 3 + ["not-entailed"] * 4 + ["entailed"]
+    found = value("matthews_correlation", gold, predictions)
+    assert found.value == 0.5
+    assert found.per_example.tolist() == [1, 1, 1, 0, 1, 1, 1, 0]
+    assert found.low is not None
+    assert found.high is not None
+    assert -1 <= found.low < 0.5 < found.high <= 1
+    swapped = {"entailed": "not-entailed", "not-entailed": "entailed"}
+    assert value("matthews_correlation", gold, [swapped[label] for label in gold]).value == -1
+    assert value("matthews_correlation", gold, ["entailed"] * 8).value == 0
+    assert value("matthews_correlation", ["entailed"] * 8, gold).value == 0
+
+
+@given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=30))
+@settings(deadline=None, max_examples=50)
+@pytest.mark.filterwarnings("ignore:A single label was found")
+def test_matthews_correlation_equals_scikit_learn(pairs: list[tuple[str, str]]) -> None:
+    gold, predictions = map(list, zip(*pairs, strict=True))
+    expected = matthews_corrcoef(gold, predictions)
+    assert value("matthews_correlation", gold, predictions).value == pytest.approx(expected, abs=1e-12)
+
+
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=30), st.randoms())
 @settings(deadline=None, max_examples=25)
-@pytest.mark.parametrize("name", ["accuracy", "macro_f1", "string_match"])
+@pytest.mark.parametrize("name", ["accuracy", "macro_f1", "matthews_correlation", "string_match"])
 def test_row_order_changes_no_bit(name: str, pairs: list[tuple[str, str]], random: object) -> None:
     shuffled = sorted(pairs, key=lambda _: random.random())  # type: ignore[attr-defined]
     first, second = (value(name, *map(list, zip(*rows, strict=True))) for rows in (pairs, shuffled))

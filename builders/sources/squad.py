@@ -59,7 +59,11 @@ def read_squad(root: Path, faults: FaultLog) -> SquadSource:
     Raises SourceError for a file that cannot be read or has another structure, SourceErrors as `faults`
     decides.
     """
-    file = _only_file(root)
+    return read_squad_file(_only_file(root), faults)
+
+
+def read_squad_file(file: InputFile, faults: FaultLog) -> SquadSource:
+    """Read one JSON file, as `read_squad` does, with its errors."""
     rows: list[dict[str, Any]] = []
     first_rows: dict[str, int] = {}
     read = 0

@@ -24,6 +24,7 @@ _MOST_CHOICES = 26
 _RESERVED = {"self", "true", "false", "none"}
 _CHAT = {
     "nli": "Premise: {premise}\nHypothesis: {hypothesis}\nWhat does the premise say about the hypothesis?",
+    "binary-nli": "Premise: {premise}\nHypothesis: {hypothesis}\nDoes the premise entail the hypothesis?",
     "boolean-question": "{passage}\n\nQuestion: {question}?",
 }
 

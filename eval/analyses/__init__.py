@@ -33,6 +33,16 @@ from .comparisons import (
     scorer_comparison,
 )
 from .errors import ErrorCounts, count_errors, export_errors, sample_errors, store_typed_errors, typed_errors
+from .experiments import (
+    GeneralisationCell,
+    InoculationPoint,
+    Outcome,
+    PartialInput,
+    generalisation,
+    inoculation,
+    outcomes,
+    partial_input,
+)
 from .scorers import (
     EvaluationOverlap,
     ScoreCorrelation,
@@ -48,7 +58,11 @@ __all__ = [
     "ErrorCounts",
     "EvaluationOverlap",
     "ForwardAndReverse",
+    "GeneralisationCell",
     "Group",
+    "InoculationPoint",
+    "Outcome",
+    "PartialInput",
     "Projection",
     "Run",
     "ScoreCorrelation",
@@ -61,9 +75,13 @@ __all__ = [
     "evaluation_overlaps",
     "export_errors",
     "forward_and_reverse",
+    "generalisation",
     "group_runs",
+    "inoculation",
     "mean_and_deviation",
     "mean_groups",
+    "outcomes",
+    "partial_input",
     "pearson",
     "projected_accuracy",
     "projections",
@@ -87,8 +105,8 @@ def summary(release: ReleaseFolder, results: Sequence[Result]) -> dict[str, list
     """Every analysis that the data allow, as JSON-able rows; `results` are those that are not stale.
 
     Keys: `random_spread`, `drops`, `forward_and_reverse`, `score_correlations`, `evaluation_overlaps`,
-    `scorer_comparison`, `breakdowns`, `projections`, `errors`. A list is empty where the release has
-    nothing to compare.
+    `scorer_comparison`, `breakdowns`, `projections`, `errors`, `inoculation`, `generalisation`,
+    `partial_input`, `outcomes`. A list is empty where the release has nothing to compare.
     """
     configs = release.placed_configs
     groups = comparable_configs(configs)
@@ -111,6 +129,10 @@ def summary(release: ReleaseFolder, results: Sequence[Result]) -> dict[str, list
             for row in projections([found for found in by_class if found.config in group], results, drawn)
         ],
         "errors": typed_errors(release, results),
+        "inoculation": inoculation(results),
+        "generalisation": generalisation(configs, results),
+        "partial_input": partial_input(results),
+        "outcomes": outcomes(configs, results),
     }
     return {name: [asdict(row) for row in rows] for name, rows in found.items()}
 

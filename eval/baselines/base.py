@@ -17,12 +17,14 @@ from ...hashing import canonical_json, sha256_text
 from ...progress import Progress
 from ...registry import Registry
 from ...tasks import Task
+from ._trained import TrainedModels
 
 if TYPE_CHECKING:
     from ..models import LoadedModel
 
-ModelKind = Literal["causal_lm", "classifier", "seq2seq"]
-"""What a baseline's model is: `load_causal`, `load_classifier` or `load_sequence_to_sequence` makes it."""
+ModelKind = Literal["causal_lm", "classifier", "seq2seq", "trainable_classifier"]
+"""What a baseline's model is: `load_causal`, `load_classifier`, `load_sequence_to_sequence` or
+`load_trainable_classifier` makes it."""
 
 baselines: Registry[type[Baseline]] = Registry("baseline")
 baselines.declare("majority", "benchwright.eval.baselines.majority:Majority")
@@ -33,6 +35,11 @@ baselines.declare("lm_zero_shot", "benchwright.eval.baselines.lm_zero_shot:ZeroS
 baselines.declare("classifier", "benchwright.eval.baselines.classifier:Classifier")
 baselines.declare("seq2seq_parser", "benchwright.eval.baselines.seq2seq_parser:SequenceToSequenceParser")
 baselines.declare("causal_parser", "benchwright.eval.baselines.causal_parser:CausalParser")
+baselines.declare("fine_tuned_full_input", "benchwright.eval.baselines.fine_tuned:FineTunedFullInput")
+baselines.declare("fine_tuned_partial_input", "benchwright.eval.baselines.fine_tuned:FineTunedPartialInput")
+baselines.declare(
+    "seq2seq_zero_shot", "benchwright.eval.baselines.seq2seq_zero_shot:ZeroShotSequenceToSequence"
+)
 baselines.declare("nearest_question", "benchwright.eval.baselines.nearest_question:NearestQuestion")
 
 
@@ -86,8 +93,12 @@ class Rows:
         """At most `limit` rows, in file order, drawn by a hash of seed and uid: any row order, same rows."""
         if limit is None or limit >= len(self):
             return self
+        return self.take(np.sort(self.shuffled(seed)[:limit]))
+
+    def shuffled(self, seed: int) -> np.ndarray:
+        """Row numbers (int64) in an order that seed and uids alone decide, whatever the order of rows."""
         keys = [hashlib.blake2b(f"{seed}:{uid}".encode(), digest_size=16).digest() for uid in self.uids]
-        return self.take(np.array(sorted(sorted(range(len(self)), key=keys.__getitem__)[:limit])))
+        return np.array(sorted(range(len(self)), key=keys.__getitem__), dtype=np.int64)
 
 
 def _gold(table: pa.Table, task: Task, class_names: list[str] | None, place: str) -> np.ndarray:
@@ -122,7 +133,8 @@ class EvaluationData:
     """One config as baselines see it. Train, validation and side tables are read only if they are asked for.
 
     `evaluation` holds the rows to answer, `split_uids` the uids of the whole split that they are from.
-    `side_table` gives the rows of a table of the release, such as `schemas`; None if it has none.
+    `side_table` gives the rows of a table of the release, such as `schemas`; None if it has none. `trained`
+    keeps models that baselines train, for other configs with the same train rows.
     """
 
     config: str
@@ -134,6 +146,7 @@ class EvaluationData:
     model: LoadedModel | None = None
     load_validation: Callable[[], Rows] | None = None
     side_table: Callable[[str], pa.Table | None] = no_side_table
+    trained: TrainedModels = field(default_factory=TrainedModels)
 
     @cached_property
     def train(self) -> Rows:

@@ -109,16 +109,21 @@ class Classifier(Baseline):
         best = answers.logits[:, order].argmax(axis=1)
         truncated = [uid for uid, cut in zip(rows.uids, answers.truncated, strict=True) if cut]
         if truncated:
-            message = (
-                f"{len(truncated)} of the {len(rows)} rows of {data.config}/{data.split} are longer than the "
-                f"{model.max_positions} tokens of {model.name} and were truncated"
-            )
-            warnings.warn(message, BenchwrightWarning, stacklevel=2)
+            warn_of_truncation(data, len(truncated), model.max_positions, model.name)
         return Predictions(
             rows.uids,
             [labels[order[position]] for position in best],
             flagged={"truncated": frozenset(truncated)} if truncated else {},
         )
+
+
+def warn_of_truncation(data: EvaluationData, truncated: int, longest: int, model: str) -> None:
+    """Say how many rows were longer than the `longest` tokens that `model` read."""
+    message = (
+        f"{truncated} of the {len(data.evaluation)} rows of {data.config}/{data.split} are longer than the "
+        f"{longest} tokens of {model} and were truncated"
+    )
+    warnings.warn(message, BenchwrightWarning, stacklevel=3)
 
 
 def _aligned(data: EvaluationData) -> tuple[str, ...]:

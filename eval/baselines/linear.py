@@ -18,7 +18,7 @@ from .base import Baseline, EvaluationData, Predictions, Rows
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-PARTIAL_INPUT = {"nli": "hypothesis", "boolean-question": "question"}
+PARTIAL_INPUT = {"nli": "hypothesis", "binary-nli": "hypothesis", "boolean-question": "question"}
 """The input column that partial-input baselines see, by task."""
 
 _WORD = re.compile(r"\w+")

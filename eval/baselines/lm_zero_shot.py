@@ -70,8 +70,8 @@ def _per_row(progress: Progress, answers: int) -> Progress:
 
 
 def _model(data: EvaluationData) -> CausalModel:
-    from ..models import SequenceClassifier, SequenceToSequenceModel
+    from ..models import CausalModel
 
-    if data.model is None or isinstance(data.model, SequenceClassifier | SequenceToSequenceModel):
+    if not isinstance(data.model, CausalModel):
         raise UsageError("lm_zero_shot needs a causal language model; name one with --model (Python: model=)")
     return data.model

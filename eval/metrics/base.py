@@ -15,6 +15,7 @@ from ...registry import Registry
 metrics: Registry[Metric] = Registry("metric")
 metrics.declare("accuracy", "benchwright.eval.metrics.classification:ACCURACY")
 metrics.declare("macro_f1", "benchwright.eval.metrics.classification:MACRO_F1")
+metrics.declare("matthews_correlation", "benchwright.eval.metrics.classification:MATTHEWS_CORRELATION")
 metrics.declare("exact_set_match", "benchwright.eval.metrics.text_to_sql:EXACT_SET_MATCH")
 metrics.declare("string_match", "benchwright.eval.metrics.text_to_sql:STRING_MATCH")
 metrics.declare("execution_accuracy", "benchwright.eval.metrics.text_to_sql:EXECUTION_ACCURACY")
@@ -24,11 +25,11 @@ metrics.declare("execution_accuracy", "benchwright.eval.metrics.text_to_sql:EXEC
 class MetricValue:
     """A score with its 95 % interval.
 
-    `value`, `low` and `high` are fractions in [0, 1]; `n` is the number of rows judged; `interval` names
-    the method, low and high are None where it has too few rows. `per_example` has shape (rows,): the score
-    of every row, in the order of the rows, NaN for rows that could not be judged. Those are counted by
-    reason in `left_out` and are not among the n; with n = 0, value is NaN. `flagged` names, by reason, rows
-    that count but not as they stand: position -> what is the matter.
+    `value`, `low` and `high` are fractions in [0, 1], of correlations numbers in [-1, 1]; `n` is the number
+    of rows judged; `interval` names the method, low and high are None where it has too few rows.
+    `per_example` has shape (rows,): the score of every row, in the order of the rows, NaN for rows that could
+    not be judged. Those are counted by reason in `left_out` and are not among the n; with n = 0, value is
+    NaN. `flagged` names, by reason, rows that count but not as they stand: position -> what is the matter.
     """
 
     value: float

@@ -4,17 +4,25 @@ from ._pairs import TokenPair, TokenPairs
 from ._plan import Chunk, ScoringPlan, plan_scoring
 from .causal import CausalModel, ChunkScores
 from .classifier import PairLogits, SequenceClassifier, load_classifier
-from .embedded import get_embedded, is_embedded
+from .classifier_training import (
+    ClassifierLog,
+    ClassifierRecipe,
+    fine_tune_classifier,
+    load_untrained_classifier,
+)
+from .embedded import embedded_model, get_embedded, get_model, is_embedded
 from .fine_tuning import FineTuneRecipe, TrainingLog, TrainingSequence, fine_tune
 from .generation import Answers, BeamSearch, ParserRecipe, generate
 from .loading import load_causal
+from .seq2seq_choices import answer_log_likelihoods
 from .sequence_to_sequence import (
     SequenceToSequenceModel,
     fine_tune_sequence_to_sequence,
     load_sequence_to_sequence,
 )
+from .trainable import TrainableClassifier, load_trainable_classifier
 
-LoadedModel = CausalModel | SequenceClassifier | SequenceToSequenceModel
+LoadedModel = CausalModel | SequenceClassifier | SequenceToSequenceModel | TrainableClassifier
 """A model of any kind that a baseline runs."""
 
 __all__ = [
@@ -23,6 +31,8 @@ __all__ = [
     "CausalModel",
     "Chunk",
     "ChunkScores",
+    "ClassifierLog",
+    "ClassifierRecipe",
     "FineTuneRecipe",
     "LoadedModel",
     "PairLogits",
@@ -32,15 +42,22 @@ __all__ = [
     "SequenceToSequenceModel",
     "TokenPair",
     "TokenPairs",
+    "TrainableClassifier",
     "TrainingLog",
     "TrainingSequence",
+    "answer_log_likelihoods",
+    "embedded_model",
     "fine_tune",
+    "fine_tune_classifier",
     "fine_tune_sequence_to_sequence",
     "generate",
     "get_embedded",
+    "get_model",
     "is_embedded",
     "load_causal",
     "load_classifier",
     "load_sequence_to_sequence",
+    "load_trainable_classifier",
+    "load_untrained_classifier",
     "plan_scoring",
 ]

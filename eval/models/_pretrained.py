@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchwright.errors import UsageError, show
 
-from ._quiet import no_progress_bars
+from ._quiet import no_load_report, no_progress_bars
 
 if TYPE_CHECKING:
     import torch
@@ -49,6 +51,12 @@ SEQUENCE_CLASSIFIER = ModelKind(
     attention="eager",
     example="roberta-large-mnli",
 )
+BODY = replace(
+    SEQUENCE_CLASSIFIER,
+    title="model that can be fine-tuned as a classifier",
+    example="roberta-base",
+    otherwise=", or use minilm-l6",
+)
 SEQUENCE_TO_SEQUENCE = ModelKind(
     title="sequence-to-sequence model",
     auto_class="AutoModelForSeq2SeqLM",
@@ -68,31 +76,81 @@ def load_pretrained(
     """
     import torch
     import transformers
-    from safetensors import SafetensorError
 
     pinned: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
+    with _reading(kind, asked):
+        config = transformers.AutoConfig.from_pretrained(location, **pinned)
+        _refuse_other_kinds(kind, config, asked)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(location, **pinned)
+        module, report = getattr(transformers, kind.auto_class).from_pretrained(
+            location,
+            **pinned,
+            dtype=getattr(torch, dtype),
+            use_safetensors=True,
+            attn_implementation=kind.attention,
+            output_loading_info=True,
+        )
+    missing = sorted(report["missing_keys"])
+    if missing:
+        raise UsageError(f"model {show(asked)} is no whole {kind.title}: it has no weights for {missing[0]}")
+    return module, tokenizer, getattr(config, "_commit_hash", None)
+
+
+def load_for_new_head(
+    location: str, asked: str, revision: str | None, labels: Sequence[str]
+) -> tuple[Any, Any, str | None, set[str]]:
+    """A sequence classifier in float32 with the body of what stands at `location`, and outputs for `labels`.
+
+    Returns model, tokenizer, commit and the names of the weights that the caller must fill: the head's, and
+    BERT's pooler where the checkpoint has none. Raises UsageError as `load_pretrained`, whose models must
+    have every weight of the body as well.
+    """
+    import torch
+    import transformers
+
+    kind = BODY
+    pinned: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
+    outputs = dict(enumerate(labels))
+    with _reading(kind, asked), no_load_report(), torch.random.fork_rng(devices=[]):
+        config = transformers.AutoConfig.from_pretrained(location, **pinned)
+        _refuse_other_types(kind, config, asked)
+        config.num_labels = len(labels)
+        config.id2label, config.label2id = outputs, {name: index for index, name in outputs.items()}
+        config.problem_type = "single_label_classification"
+        tokenizer = transformers.AutoTokenizer.from_pretrained(location, **pinned)
+        module, report = getattr(transformers, kind.auto_class).from_pretrained(
+            location,
+            **pinned,
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            attn_implementation=kind.attention,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+        )
+    body = f"{module.base_model_prefix}."
+    head = {name for name, _ in module.named_parameters() if not name.startswith(body)}
+    found_wanting = {*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])}
+    pooler = {name for name in report["missing_keys"] if name.startswith(f"{body}pooler.")}
+    missing = sorted(found_wanting - head - pooler)
+    if missing:
+        raise UsageError(f"model {show(asked)} is no whole {kind.title}: it has no weights for {missing[0]}")
+    return module, tokenizer, getattr(config, "_commit_hash", None), head | pooler
+
+
+@contextmanager
+def _reading(kind: ModelKind, asked: str) -> Iterator[None]:
+    """Turns what goes wrong when a model is read into a UsageError."""
+    from safetensors import SafetensorError
+
     try:
         with no_progress_bars():
-            config = transformers.AutoConfig.from_pretrained(location, **pinned)
-            _refuse_other_kinds(kind, config, asked)
-            tokenizer = transformers.AutoTokenizer.from_pretrained(location, **pinned)
-            module, report = getattr(transformers, kind.auto_class).from_pretrained(
-                location,
-                **pinned,
-                dtype=getattr(torch, dtype),
-                use_safetensors=True,
-                attn_implementation=kind.attention,
-                output_loading_info=True,
-            )
+            yield
     except (OSError, ValueError, ImportError, KeyError, SafetensorError) as error:
         raise UsageError(_explain(kind, asked, error)) from None
     except RuntimeError:
         # what transformers raises where a weight has another shape
         raise UsageError(f"the weights of model {show(asked)} do not fit its configuration") from None
-    missing = sorted(report["missing_keys"])
-    if missing:
-        raise UsageError(f"model {show(asked)} is no whole {kind.title}: it has no weights for {missing[0]}")
-    return module, tokenizer, getattr(config, "_commit_hash", None)
 
 
 def recorded_name(model: str) -> str:
@@ -132,16 +190,28 @@ def max_positions(config: Any, tokenizer: Any, name: str) -> int:
 
 def _refuse_other_kinds(kind: ModelKind, config: Any, asked: str) -> None:
     """The auto classes take more than they should: encoders as causal models read from left to right."""
-    from transformers.models.auto import modeling_auto
-
-    of_kind = getattr(modeling_auto, kind.architectures)
+    of_kind = _refuse_other_types(kind, config, asked)
     architectures = list(getattr(config, "architectures", None) or [])
     known = {name for names in of_kind.values() for name in ([names] if isinstance(names, str) else names)}
-    if config.model_type not in of_kind or (architectures and not known.intersection(architectures)):
-        found = architectures[0] if architectures else config.model_type
-        raise UsageError(
-            f"model {show(asked)} is no {kind.title} but a {found}; give one such as {kind.example}"
-        )
+    if architectures and not known.intersection(architectures):
+        raise _is_another(kind, asked, architectures[0])
+
+
+def _refuse_other_types(kind: ModelKind, config: Any, asked: str) -> dict[str, Any]:
+    """Raise UsageError for a type of which there are no models of the kind; returns the types that have."""
+    from transformers.models.auto import modeling_auto
+
+    of_kind: dict[str, Any] = getattr(modeling_auto, kind.architectures)
+    if config.model_type not in of_kind:
+        architectures = list(getattr(config, "architectures", None) or [])
+        raise _is_another(kind, asked, architectures[0] if architectures else config.model_type)
+    return of_kind
+
+
+def _is_another(kind: ModelKind, asked: str, found: str) -> UsageError:
+    return UsageError(
+        f"model {show(asked)} is no {kind.title} but a {found}; give one such as {kind.example}"
+    )
 
 
 def _explain(kind: ModelKind, asked: str, error: Exception) -> str:

@@ -18,3 +18,16 @@ def no_progress_bars() -> Iterator[None]:
     finally:
         if shown:
             logging.enable_progress_bar()
+
+
+@contextmanager
+def no_load_report() -> Iterator[None]:
+    """Loading inside this block says nothing of weights that the checkpoint lacks: the caller fills them."""
+    from transformers.utils import logging
+
+    level = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,18 +15,18 @@ import numpy as np
 from benchwright.errors import UsageError, show
 from benchwright.progress import Progress, silent
 
+from ._encoding import TRUNCATION, EncodedPairs, encode_pairs
 from ._identity import environment, tokenizer_sha256, weights_sha256
 from ._pretrained import SEQUENCE_CLASSIFIER, load_pretrained, max_positions, pick_device, recorded_name
+from ._quiet import no_progress_bars
 from .embedded import require_models_extra
 
 if TYPE_CHECKING:
     import torch
 
-TRUNCATION = "longest_first"
 BATCH_SIZE = 32
 
 _PLACEHOLDER = re.compile(r"label_\d+", re.IGNORECASE)
-_PAIRS_PER_CALL = 10_000
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ class SequenceClassifier:
 
     `label_names` are the names of the outputs in their order: the model's own words, which nothing but a
     match by name may turn into a task's labels. `name` and `revision` are recorded; a local folder is
-    recorded by its last part, never by its path. `max_positions` is the longest pair, in tokens.
+    recorded by its last part, never by its path. `max_positions` is the longest pair, in tokens. `outputs`
+    lists the module's outputs that stand for each label; None where they are the labels one by one.
     """
 
     def __init__(
@@ -56,11 +59,13 @@ class SequenceClassifier:
         revision: str | None,
         label_names: tuple[str, ...],
         max_positions: int,
+        outputs: tuple[tuple[int, ...], ...] | None = None,
     ) -> None:
         self.module, self.tokenizer = module, tokenizer
         self.name, self.revision = name, revision
         self.label_names = label_names
         self.max_positions = max_positions
+        self.outputs = outputs
 
     def __repr__(self) -> str:
         return f"SequenceClassifier({self.name!r}, label_names={self.label_names!r})"
@@ -71,32 +76,104 @@ class SequenceClassifier:
         device: torch.device = self.module.device
         return device
 
+    def encode(
+        self, first: Sequence[str], second: Sequence[str], *, max_length: int | None = None
+    ) -> EncodedPairs:
+        """Token ids of pairs, each cut to `max_length` tokens where that is less than the model takes."""
+        longest = self.max_positions if max_length is None else min(max_length, self.max_positions)
+        return encode_pairs(self.tokenizer, first, second, longest)
+
     def classify(
         self,
         first: Sequence[str],
         second: Sequence[str],
         *,
+        max_length: int | None = None,
         batch_size: int = BATCH_SIZE,
         progress: Progress = silent,
     ) -> PairLogits:
         """Logits of every pair of a first and a second text, encoded as one input as in training.
 
-        A pair that is too long loses tokens from the end of whichever text is longer at the moment
-        (`longest_first`), the rule that published classifiers are fine-tuned and evaluated with. Pairs run
-        in batches of like length; another `batch_size` moves logits by rounding errors only. `progress`
-        counts pairs. Raises ValueError where the two sequences differ in length.
+        A pair of more than `max_length` tokens (None: of more than the model takes) loses tokens from the
+        end of whichever text is longer at the moment. Pairs run in batches of like length; another
+        `batch_size` moves logits by rounding errors only. `progress` counts pairs. Raises ValueError where
+        the two sequences differ in length.
         """
-        if len(first) != len(second):
-            raise ValueError(f"{len(first)} first texts for {len(second)} second texts")
-        lengths = self._lengths(first, second)
-        logits = np.full((len(first), len(self.label_names)), np.nan, dtype=np.float32)
+        pairs = self.encode(first, second, max_length=max_length)
+        return PairLogits(self.logits(pairs, batch_size=batch_size, progress=progress), pairs.truncated)
+
+    def logits(
+        self, pairs: EncodedPairs, *, batch_size: int = BATCH_SIZE, progress: Progress = silent
+    ) -> np.ndarray:
+        """Logits of encoded pairs: float32 of shape (pairs, labels)."""
+        import torch
+
+        logits = np.full((len(pairs), len(self.label_names)), np.nan, dtype=np.float32)
         # the longest first: what does not fit into memory fails at once
-        order = np.argsort(-lengths, kind="stable")
-        for begin in range(0, len(order), batch_size):
-            rows = order[begin : begin + batch_size]
-            logits[rows] = self._batch_logits([first[row] for row in rows], [second[row] for row in rows])
-            progress(len(rows))
-        return PairLogits(logits, lengths > self.max_positions)
+        order = np.argsort(-pairs.lengths, kind="stable")
+        with torch.inference_mode():
+            for begin in range(0, len(order), batch_size):
+                rows = order[begin : begin + batch_size]
+                logits[rows] = self.forward(pairs, rows).float().cpu().numpy()
+                progress(len(rows))
+        return logits
+
+    def forward(self, pairs: EncodedPairs, rows: np.ndarray) -> torch.Tensor:
+        """The module's logits of the pairs at `rows`, of shape (rows, labels)."""
+        inputs = {name: values.to(self.device) for name, values in pairs.batch(rows).items()}
+        logits: torch.Tensor = self.module(**inputs).logits
+        if self.outputs is None:
+            return logits
+        import torch
+
+        summed = [torch.logsumexp(logits[:, list(outputs)], dim=1) for outputs in self.outputs]
+        return torch.stack(summed, dim=1)
+
+    def with_labels(self, labels: Sequence[str], label_of_output: Sequence[int]) -> SequenceClassifier:
+        """The same module as a classifier of other labels.
+
+        `label_of_output` gives, for each output of this one, the index of the label that it stands for. The
+        probability of a label is the sum of those of its outputs, and so its logit their log-sum-exp.
+        Raises ValueError for a label without an output, or where numbers of outputs differ.
+        """
+        if len(label_of_output) != len(self.label_names):
+            raise ValueError(f"{len(label_of_output)} labels for {len(self.label_names)} outputs")
+        own = self.outputs or tuple((output,) for output in range(len(self.label_names)))
+        outputs = tuple(
+            tuple(
+                place
+                for output, label in enumerate(label_of_output)
+                if label == index
+                for place in own[output]
+            )
+            for index in range(len(labels))
+        )
+        if not all(outputs):
+            raise ValueError(f"label {labels[outputs.index(())]!r} has no output")
+        return self._around(self.module, tuple(labels), outputs)
+
+    def copy(self) -> SequenceClassifier:
+        """A classifier of its own weights, to be trained."""
+        return self._around(copy.deepcopy(self.module), self.label_names, self.outputs)
+
+    def _around(
+        self, module: Any, labels: tuple[str, ...], outputs: tuple[tuple[int, ...], ...] | None
+    ) -> SequenceClassifier:
+        return SequenceClassifier(
+            module,
+            self.tokenizer,
+            name=self.name,
+            revision=self.revision,
+            label_names=labels,
+            max_positions=self.max_positions,
+            outputs=outputs,
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write weights (safetensors), configuration and tokenizer; `load_classifier` reads the same bits."""
+        with no_progress_bars():
+            self.module.save_pretrained(folder)
+            self.tokenizer.save_pretrained(folder)
 
     def identity(self) -> dict[str, Any]:
         """What decides a logit besides the texts: JSON-able, no paths, no machine."""
@@ -106,6 +183,7 @@ class SequenceClassifier:
             "weights_sha256": self._weights_sha256,
             "tokenizer_sha256": self._tokenizer_sha256,
             "label_names": list(self.label_names),
+            **({} if self.outputs is None else {"outputs": [list(found) for found in self.outputs]}),
             "max_positions": self.max_positions,
             "truncation": TRUNCATION,
             "dtype": str(self.module.dtype).removeprefix("torch."),
@@ -115,32 +193,6 @@ class SequenceClassifier:
     def environment(self) -> dict[str, Any]:
         """What may move the last bits of a logit: library versions, device, instruction set, threads."""
         return environment(self.device)
-
-    def _lengths(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
-        """Tokens of every whole pair, special tokens included: int64 of shape (pairs,)."""
-        lengths = np.zeros(len(first), dtype=np.int64)
-        for begin in range(0, len(first), _PAIRS_PER_CALL):
-            part = slice(begin, begin + _PAIRS_PER_CALL)
-            encoded = self.tokenizer(
-                list(first[part]), list(second[part]), truncation=False, padding=False, verbose=False
-            )
-            lengths[part] = [len(ids) for ids in encoded["input_ids"]]
-        return lengths
-
-    def _batch_logits(self, first: list[str], second: list[str]) -> np.ndarray:
-        import torch
-
-        inputs = self.tokenizer(
-            first,
-            second,
-            truncation=TRUNCATION,
-            max_length=self.max_positions,
-            padding=True,
-            return_tensors="pt",
-        )
-        with torch.inference_mode():
-            logits: np.ndarray = self.module(**inputs.to(self.device)).logits.float().cpu().numpy()
-        return logits
 
     @cached_property
     def _weights_sha256(self) -> str:
@@ -184,7 +236,7 @@ def load_classifier(
         name=name,
         revision=commit,
         label_names=names,
-        max_positions=_longest_pair(module, tokenizer, name),
+        max_positions=longest_pair(module, tokenizer, name),
     )
 
 
@@ -207,7 +259,7 @@ def _label_names(config: Any, option: Sequence[str] | None, name: str) -> tuple[
     return names
 
 
-def _longest_pair(module: Any, tokenizer: Any, name: str) -> int:
+def longest_pair(module: Any, tokenizer: Any, name: str) -> int:
     """The longest input in tokens: the least of what configuration, tokenizer and position table say.
 
     RoBERTa and its kin count positions from behind the padding index: 514 rows of the table hold 512 tokens.

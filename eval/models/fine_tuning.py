@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from benchwright.errors import UsageError, show
 from benchwright.progress import Progress, silent
 
 from ._pairs import TokenPair
+from ._recipes import is_number, require_counts, require_learning
 from .causal import CausalModel, apply_head
 
 if TYPE_CHECKING:
@@ -82,24 +82,11 @@ class FineTuneRecipe:
     def __post_init__(self) -> None:
         optional = ("micro_batch_size", "trainable_layers", "max_length", "max_validation_rows")
         given = [name for name in optional if getattr(self, name) is not None]
-        self._refuse_below_one("max_steps", "batch_size", "eval_every", "patience", "threads", *given)
-        for name in ("learning_rate", "max_gradient_norm", "weight_decay"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-                raise UsageError(f"{name} must be a number from 0, got {show(value)}")
-        if self.learning_rate > 1:
-            raise UsageError(f"learning_rate must be at most 1, got {self.learning_rate}")
-        if not self.max_gradient_norm:
-            raise UsageError("max_gradient_norm is 0, which trains nothing; give a number above 0")
+        require_counts(self, "max_steps", "batch_size", "eval_every", "patience", "threads", *given)
+        require_learning(self)
         share = self.validation_share
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
+        if not is_number(share) or not 0 < share < 1:
             raise UsageError(f"validation_share must be between 0 and 1, got {show(share)}")
-
-    def _refuse_below_one(self, *names: str) -> None:
-        for name in names:
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise UsageError(f"{name} must be a whole number from 1, got {show(value)}")
 
     def to_json(self) -> dict[str, Any]:
         """All settings, for the provenance of a score."""
@@ -155,7 +142,8 @@ def fine_tune(
     training. The copy has the weights of the lowest validation perplexity. `progress` counts steps. Raises
     UsageError where too few sequences fit the model.
     """
-    from ._training import freeze_all_but_last, train
+    from ._layers import freeze_all_but_last
+    from ._training import TrainingRows, train
 
     limit = min(recipe.max_length or model.max_positions, model.max_positions)
     given = [*(validation or ()), *sequences]
@@ -174,12 +162,14 @@ def fine_tune(
     held = held[: recipe.max_validation_rows]
     tuned = _copy(model)
     freeze_all_but_last(tuned.module, recipe.trainable_layers)
+    perplexity = _perplexity_of(tuned, held)
     log = train(
         tuned.module,
-        len(training),
-        lambda rows: _loss_sum(tuned, [training[row] for row in rows.tolist()]),
-        np.array([len(sequence.ids) - sequence.scored_from for sequence in training]),
-        _perplexity_of(tuned, held),
+        TrainingRows(
+            lambda rows: _loss_sum(tuned, [training[row] for row in rows.tolist()]),
+            np.array([len(sequence.ids) - sequence.scored_from for sequence in training]),
+        ),
+        lambda: (perplexity(),),
         recipe.loop_settings(),
         seed,
         progress,

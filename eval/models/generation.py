@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from benchwright.errors import UsageError
 from benchwright.progress import Progress, silent
-from benchwright.registry import closest
 
+from ._recipes import changed, require_counts
 from .fine_tuning import FineTuneRecipe
 
 BATCH_SIZE = 16
@@ -45,16 +44,11 @@ class ParserRecipe(FineTuneRecipe):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._refuse_below_one("max_source_length", "max_target_length", "beams")
+        require_counts(self, "max_source_length", "max_target_length", "beams")
 
     def changed(self, changes: Mapping[str, Any]) -> ParserRecipe:
         """The recipe with other values for some fields. Raises UsageError for one that is unknown or bad."""
-        for name in changes:
-            if name not in self.__dataclass_fields__:
-                raise UsageError(
-                    f"no recipe field {name!r}; {closest(name, list(self.__dataclass_fields__))}"
-                )
-        return replace(self, **changes)
+        return changed(self, changes)
 
 
 @dataclass(frozen=True)

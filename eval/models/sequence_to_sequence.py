@@ -170,7 +170,8 @@ def fine_tune_sequence_to_sequence(
     `added_token` becomes a token of the vocabulary unless the tokenizer knows it. `progress` counts steps.
     Raises UsageError where no training or no validation row fits.
     """
-    from ._training import freeze_all_but_last, train
+    from ._layers import freeze_all_but_last
+    from ._training import TrainingRows, train
 
     tuned = _copy(model, added_token, seed)
     training_pairs, validation_pairs = (_fitting(tuned, rows, recipe) for rows in (training, validation))
@@ -187,12 +188,14 @@ def fine_tune_sequence_to_sequence(
     parts = [tuned.module.get_encoder(), tuned.module.get_decoder()]
     for part in parts if recipe.trainable_layers is not None else [tuned.module]:
         freeze_all_but_last(part, recipe.trainable_layers)
+    perplexity = _perplexity_of(tuned, validation_pairs, recipe.micro_batch_size or recipe.batch_size)
     log = train(
         tuned.module,
-        len(training_pairs),
-        lambda rows: _loss_sum(tuned, [training_pairs[row] for row in rows.tolist()]),
-        np.array([len(target) for _, target in training_pairs]),
-        _perplexity_of(tuned, validation_pairs, recipe.micro_batch_size or recipe.batch_size),
+        TrainingRows(
+            lambda rows: _loss_sum(tuned, [training_pairs[row] for row in rows.tolist()]),
+            np.array([len(target) for _, target in training_pairs]),
+        ),
+        lambda: (perplexity(),),
         recipe.loop_settings(),
         seed,
         progress,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from .kfold import draw_folds, score_with_folds
     from .prompt import score_with_prompt
+    from .pvi import PviRecipe, score_with_pvi
     from .rows import ScoringOptions
     from .table import EMPTY, OK, OVERLENGTH, STATUSES, ScoreTable, score_identity
     from .templates import (
@@ -45,6 +46,7 @@ __all__ = [
     "STATUSES",
     "CutCheck",
     "PromptTemplate",
+    "PviRecipe",
     "ScoreComparison",
     "ScoreTable",
     "ScoringOptions",
@@ -54,6 +56,7 @@ __all__ = [
     "score_identity",
     "score_with_folds",
     "score_with_prompt",
+    "score_with_pvi",
     "user_template",
 ]
 
@@ -66,6 +69,7 @@ _MODULES = {
     ),
     "kfold": ("draw_folds", "score_with_folds"),
     "prompt": ("score_with_prompt",),
+    "pvi": ("PviRecipe", "score_with_pvi"),
     "rows": ("ScoringOptions",),
     "table": ("EMPTY", "OK", "OVERLENGTH", "STATUSES", "ScoreTable", "score_identity"),
 }

@@ -1,4 +1,4 @@
-"""The score table: one log-likelihood per row, with everything needed to make it again."""
+"""The score table: one log-likelihood or PVI per row, with everything needed to make it again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from ...atomic import recover, replace_folder, write_text
 from ...errors import ReleaseError, SourceError
-from ...features import SCORE_COLUMNS, SCORES
+from ...features import PVI_SCORES, SCORE_COLUMNS, SCORES
 from ...hashing import canonical_json, columns_hash, sha256_text
 from ...release import ReleaseFolder
 from ...tables import write_parquet
@@ -31,8 +31,12 @@ OVERLENGTH = "overlength"
 EMPTY = "empty"
 """A column that the prompt needs is null, or there is no token to score."""
 STATUSES = (OK, OVERLENGTH, EMPTY)
+PVI_SCORER = "pvi"
 
 SCHEMA: pa.Schema = SCORES.arrow_schema.remove_metadata()
+PVI_SCHEMA: pa.Schema = PVI_SCORES.arrow_schema.remove_metadata()
+_LANGUAGE_MODEL_COLUMNS = ("log_likelihood", "lm_num_tokens")
+_PVI_COLUMNS = tuple(name for name in PVI_SCHEMA.names if name not in SCHEMA.names)
 
 _TABLE = "scores.parquet"
 _PROVENANCE = "provenance.json"
@@ -54,6 +58,9 @@ class ScoreTable:
     the number of those tokens, `length` that of the text in NLTK tokens, `fold` the fold whose model scored
     the row. Rows whose status is not `ok` have neither log-likelihood nor number of tokens.
 
+    A table of scorer `pvi` has the columns of `PVI_SCORES`: for rows whose status is `ok`, `entropy_null`,
+    `entropy_input` and `pvi` in bits; its log-likelihoods and numbers of tokens are null.
+
     `provenance["key"]` holds what the scores depend on, and `identity` is its hash. What is only recorded
     (`environment`: library versions, instruction set, threads, device) stands beside it.
     """
@@ -68,23 +75,32 @@ class ScoreTable:
 
     @property
     def scorer(self) -> str:
-        """`prompt` or `kfold`."""
+        """`prompt`, `kfold` or `pvi`."""
         return str(self.provenance["key"]["scorer"])
 
     @property
     def content_hash(self) -> str:
         """Hash of the rows without their scores: uid, content id, length and status, in order."""
-        return columns_hash(self.table.drop_columns(list(SCORE_COLUMNS)))
+        names = [name for name in self.table.column_names if name not in SCORE_COLUMNS]
+        return columns_hash(self.table.select(names))
 
     @property
     def scores_hash(self) -> str:
         """Hash of the score columns, in order."""
-        return columns_hash(self.table.select(list(SCORE_COLUMNS)))
+        return columns_hash(self.table.select(self._score_columns))
+
+    @property
+    def _score_columns(self) -> list[str]:
+        return [name for name in SCORE_COLUMNS if name in self.table.column_names]
 
     def entry(self) -> dict[str, Any]:
-        """What a release's manifest says about the table, under `scores`."""
+        """What a release's manifest says about the table, under `scores`.
+
+        Only language models score tokens: a table of scorer `pvi` has no `scored_tokens`.
+        """
         status = self.table.column("status")
         counts = {name: pc.sum(pc.equal(status, name)).as_py() or 0 for name in STATUSES}
+        tokens = {"scored_tokens": pc.sum(self.table.column("lm_num_tokens")).as_py() or 0}
         return {
             "scorer": self.scorer,
             "identity": self.identity,
@@ -93,7 +109,7 @@ class ScoreTable:
             "scored": counts[OK],
             "overlength": counts[OVERLENGTH],
             "empty": counts[EMPTY],
-            "scored_tokens": pc.sum(self.table.column("lm_num_tokens")).as_py() or 0,
+            **(tokens if self.scorer != PVI_SCORER else {}),
             "content_hash": self.content_hash,
             "scores_hash": self.scores_hash,
         }
@@ -135,11 +151,14 @@ class ScoreTable:
         """The scores as splitters read them; NaN and 0 tokens where a row has no score."""
         from ..base import Scores
 
+        def floats(name: str) -> np.ndarray:
+            values: np.ndarray = pc.fill_null(self.table.column(name), math.nan).to_numpy()
+            return values.astype(np.float32)
+
         return Scores(
-            log_likelihood=pc.fill_null(self.table.column("log_likelihood"), math.nan)
-            .to_numpy()
-            .astype(np.float32),
+            log_likelihood=floats("log_likelihood"),
             num_tokens=pc.fill_null(self.table.column("lm_num_tokens"), 0).to_numpy().astype(np.int32),
+            pvi=floats("pvi") if self.scorer == PVI_SCORER else None,
         )
 
     def aligned(
@@ -195,7 +214,7 @@ class ScoreTable:
 
     @classmethod
     def _checked(cls, table: pa.Table, entry: dict[str, Any], path: Path) -> ScoreTable:
-        table = check_table(table, path)
+        table = check_table(_own_columns(table, entry, path), path)
         try:
             scores = cls(table, entry["provenance"], entry["identity"])
             expected = (score_identity(scores.provenance["key"]), table.num_rows)
@@ -214,7 +233,7 @@ class ScoreTable:
 
 
 def check_table(table: pa.Table, path: Path | None = None) -> pa.Table:
-    """The same table in the types of `SCHEMA`.
+    """The same table in the types of `SCHEMA`, or of `PVI_SCHEMA` where it has a column `pvi`.
 
     Raises SourceError for other columns, a uid that is null or repeated, an unknown status, or a row that
     has a score and should have none (or the reverse).
@@ -225,15 +244,14 @@ def check_table(table: pa.Table, path: Path | None = None) -> pa.Table:
         value = None if row is None or field is None else table.column(field)[row].as_py()
         return SourceError(reason, path=path, row=row, field=field, value=value, fix=_REMAKE)
 
-    if table.column_names != SCHEMA.names:
-        raise fault(f"columns are {', '.join(table.column_names)} and not {', '.join(SCHEMA.names)}")
+    schema = PVI_SCHEMA if "pvi" in table.column_names else SCHEMA
+    if table.column_names != schema.names:
+        raise fault(f"columns are {', '.join(table.column_names)} and not {', '.join(schema.names)}")
     try:
-        table = table.replace_schema_metadata(None).cast(SCHEMA).combine_chunks()
+        table = table.replace_schema_metadata(None).cast(schema).combine_chunks()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise fault(f"column types do not fit ({error})") from None
-    uid, status, score, tokens = (
-        table.column(name).combine_chunks() for name in ("uid", "status", "log_likelihood", "lm_num_tokens")
-    )
+    uid, status = (table.column(name).combine_chunks() for name in ("uid", "status"))
     if uid.null_count:
         raise fault("a row has no uid", uid.is_null(), "uid")
     repeated = _first_duplicate(uid)
@@ -243,11 +261,37 @@ def check_table(table: pa.Table, path: Path | None = None) -> pa.Table:
     if pc.any(unknown).as_py():
         raise fault(f"status is none of {', '.join(STATUSES)}", unknown, "status")
     ok = pc.equal(status, OK)
-    for name, present in (("log_likelihood", pc.is_finite(score)), ("lm_num_tokens", pc.greater(tokens, 0))):
+    for name, present in _present_scores(table).items():
         wrong = pc.xor(pc.fill_null(present, False), ok)
         if pc.any(wrong).as_py():
             raise fault("score and status contradict each other", wrong, name)
+    if schema is PVI_SCHEMA:
+        for name in _LANGUAGE_MODEL_COLUMNS:
+            given = table.column(name).combine_chunks().is_valid()
+            if pc.any(given).as_py():
+                raise fault("a table of V-information has no log-likelihoods", given, name)
     return table
+
+
+def _present_scores(table: pa.Table) -> dict[str, pa.Array]:
+    """For each column that a row with a score has, in which rows it is a score (null: not known)."""
+    if "pvi" in table.column_names:
+        return {name: pc.is_finite(table.column(name)).combine_chunks() for name in _PVI_COLUMNS}
+    score, tokens = (table.column(name).combine_chunks() for name in _LANGUAGE_MODEL_COLUMNS)
+    return {"log_likelihood": pc.is_finite(score), "lm_num_tokens": pc.greater(tokens, 0)}
+
+
+def _own_columns(table: pa.Table, entry: dict[str, Any], path: Path) -> pa.Table:
+    """The table without columns that only others of its release have. Raises SourceError for values there."""
+    others = [name for name in _PVI_COLUMNS if name in table.column_names]
+    if entry.get("scorer") == PVI_SCORER or not others:
+        return table
+    for name in others:
+        if table.column(name).null_count != table.num_rows:
+            raise SourceError(
+                "a table of language-model scores has no V-information", path=path, field=name, fix=_REMAKE
+            )
+    return table.drop_columns(others)
 
 
 def _read_table(path: Path) -> pa.Table:

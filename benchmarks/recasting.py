@@ -1,0 +1,330 @@
+"""Recasting source corpora, file to table, rows a second on one core.
+
+    python benchmarks/recasting.py [--items 20000] [--only NAME ...] [--repeats 3]
+
+Writes a corpus of made-up text in each published format, with items of about the published size, and recasts
+it. Printed are the rows made a second of processor time (reading, checks and the Arrow table included), the
+best of the repeats. Limit: 50,000 rows a second for recasts without tagging; those with statements
+(`drop/drop`, `drop/squad`) tag every question and are reported only, with a tenth of the items. Exit code 1
+if one is below the limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from benchwright.builders.curriculum.recast import recasts
+from benchwright.faults import FaultLog
+
+LIMIT = 50_000
+TAGGED = frozenset({"drop/drop", "drop/squad"})
+WORDS = [
+    "".join(random.Random(n).choices("etaoinshrdlu", k=2 + n % 8)) for n in range(3_000)
+]  # no two runs differ
+NAMES = ["Ian", "Laura Bell", "Kim", "Jo Fox", "Adam", "Mary Lee", "Tomas", "Ruth"]
+
+
+class Text:
+    """Made-up sentences, the same ones for the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def sentence(self, words: int) -> str:
+        text = " ".join(self._random.choices(WORDS, k=words))
+        return f"{text.capitalize()}."
+
+    def passage(self, sentences: int, words: int = 18) -> str:
+        return " ".join(
+            f"{name} of {year} said {self.sentence(words)}"
+            for name, year in zip(
+                self._random.choices(NAMES, k=sentences),
+                self._random.choices(range(1900, 2020), k=sentences),
+                strict=True,
+            )
+        )
+
+    def name(self) -> str:
+        return self._random.choice(NAMES)
+
+    def number(self, below: int) -> int:
+        return self._random.randrange(below)
+
+
+def json_lines(path: Path, items: Iterable[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")
+
+
+def mrpc(folder: Path, items: int, text: Text) -> None:
+    rows = "".join(f"{n % 2}\t{n}\t{n + 1}\t{text.sentence(20)}\t{text.sentence(20)}\n" for n in range(items))
+    header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+    (folder / "msr_paraphrase_train.txt").write_text(header + rows, encoding="utf-8")
+
+
+def piqa(folder: Path, items: int, text: Text) -> None:
+    json_lines(
+        folder / "train.jsonl",
+        (
+            {"goal": text.sentence(9), "sol1": text.sentence(18), "sol2": text.sentence(18)}
+            for _ in range(items)
+        ),
+    )
+    (folder / "train-labels.lst").write_text("".join(f"{n % 2}\n" for n in range(items)))
+
+
+def social_iqa(folder: Path, items: int, text: Text) -> None:
+    questions = [
+        "What will Kai want to do next?",
+        "How would Others feel as a result?",
+        "Why did Kai do this?",
+    ]
+    json_lines(
+        folder / "train.jsonl",
+        (
+            {
+                "context": text.sentence(15),
+                "question": questions[n % 3],
+                "answerA": "go home with Jan",
+                "answerB": "buy a car",
+                "answerC": text.sentence(5),
+            }
+            for n in range(items)
+        ),
+    )
+    (folder / "train-labels.lst").write_text("".join(f"{1 + n % 3}\n" for n in range(items)))
+
+
+def hellaswag(folder: Path, items: int, text: Text) -> None:
+    json_lines(
+        folder / "hellaswag_train.jsonl",
+        (
+            {
+                "ind": n,
+                "ctx_a": (before := text.sentence(15)),
+                "ctx_b": "he",
+                "ctx": f"{before} he",
+                "endings": [text.sentence(20) for _ in range(4)],
+                "label": n % 4,
+                "source_id": f"v~{n // 3}",
+            }
+            for n in range(items)
+        ),
+    )
+
+
+def cosmos_qa(folder: Path, items: int, text: Text) -> None:
+    with (folder / "train.csv").open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.writer(handle)
+        writer.writerow(["id", "context", "question", *(f"answer{n}" for n in range(4)), "label"])
+        for n in range(items):
+            answers = [*(text.sentence(10) for _ in range(3)), "None of the above choices ."]
+            writer.writerow([f"a{n // 2}##q{n}_a1", text.passage(4), text.sentence(9), *answers, n % 3])
+
+
+def logiqa(folder: Path, items: int, text: Text) -> None:
+    blocks = (
+        "\n".join(
+            [
+                "",
+                "abcd"[n % 4],
+                text.passage(4),
+                text.sentence(12),
+                *(f"{c}.{text.sentence(15)}" for c in "ABCD"),
+            ]
+        )
+        for n in range(items)
+    )
+    (folder / "Train.txt").write_text("\n".join(blocks) + "\n", encoding="utf-8")
+
+
+def ar_lsat(folder: Path, items: int, text: Text) -> None:
+    passages = [
+        {
+            "id": f"p{n}",
+            "passage": text.passage(6),
+            "questions": [
+                {
+                    "id": f"p{n}_{k}",
+                    "question": text.sentence(20),
+                    "options": [text.sentence(8) for _ in range(5)],
+                    "answer": "ABCDE"[(n + k) % 5],
+                }
+                for k in range(6)
+            ],
+        }
+        for n in range(items // 6)
+    ]
+    (folder / "AR_TrainingData.json").write_text(json.dumps(passages), encoding="utf-8")
+
+
+def copa(folder: Path, items: int, text: Text) -> None:
+    listed = "".join(
+        f'<item id="{n}" asks-for="{("cause", "effect")[n % 2]}" most-plausible-alternative="{1 + n % 2}">'
+        f"<p>The {text.sentence(6)}</p><a1>The {text.sentence(6)}</a1><a2>He {text.sentence(6)}</a2></item>"
+        for n in range(items)
+    )
+    (folder / "copa-dev.xml").write_text(
+        f'<copa-corpus version="1.0">{listed}</copa-corpus>', encoding="utf-8"
+    )
+
+
+def winogrande(folder: Path, items: int, text: Text) -> None:
+    json_lines(
+        folder / "train_xl.jsonl",
+        (
+            {
+                "qID": f"X{n // 2}-{1 + n % 2}",
+                "sentence": f"{text.sentence(9)} He ran because _ {text.sentence(6)}",
+                "option1": "Ian",
+                "option2": "the man",
+                "answer": str(1 + n % 2),
+            }
+            for n in range(items)
+        ),
+    )
+
+
+def wsc(folder: Path, items: int, text: Text) -> None:
+    listed = "".join(
+        f"<schema><text><txt1>The man met the boy because {n} {text.sentence(4)} As </txt1><pron> he </pron>"
+        f"<txt2> left {text.sentence(4)}</txt2></text><answers><answer>The man </answer><answer>the boy"
+        f"</answer></answers><correctAnswer> {'AB'[n % 2]}. </correctAnswer></schema>"
+        for n in range(items)
+    )
+    (folder / "WSCollection.xml").write_text(f"<collection>{listed}</collection>", encoding="utf-8")
+
+
+def gap(folder: Path, items: int, text: Text) -> None:
+    lines = ["ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"]
+    for n in range(items):
+        before = f"{text.passage(3)} Then Jo Fox saw "
+        passage = f"{before}her house. {text.passage(1)}"
+        cells = [
+            f"development-{n}",
+            passage,
+            "her",
+            len(before),
+            "Jo Fox",
+            0,
+            "TRUE",
+            "Kim",
+            0,
+            "FALSE",
+            "http://x",
+        ]
+        lines.append("\t".join(map(str, cells)) + "\n")
+    (folder / "gap-development.tsv").write_text("".join(lines), encoding="utf-8")
+
+
+def ester(folder: Path, items: int, text: Text) -> None:
+    listed = []
+    for n in range(items):
+        if n % 4 == 0:
+            passage = text.passage(5)
+        listed.append(
+            {"context": passage, "question": text.sentence(9), "answer_texts": [text.sentence(6)[:-1]]}
+        )
+    (folder / "final_train_ans_gen.json").write_text(json.dumps(listed), encoding="utf-8")
+
+
+def drop(folder: Path, items: int, text: Text) -> None:
+    nothing = {"day": "", "month": "", "year": ""}
+    passages = {
+        f"p{n}": {
+            "passage": text.passage(8),
+            "qa_pairs": [
+                {
+                    "question": f"Who scored {k + 2} points for the {WORDS[(n * 12 + k) % 3_000]} side?",
+                    "answer": {"number": "", "date": nothing, "spans": [text.name()]},
+                    "query_id": f"q{n}-{k}",
+                }
+                for k in range(12)
+            ],
+        }
+        for n in range(items // 12)
+    }
+    (folder / "drop_dataset_train.json").write_text(json.dumps(passages), encoding="utf-8")
+
+
+def squad(folder: Path, items: int, text: Text) -> None:
+    paragraphs = []
+    for n in range(items // 5):
+        context = text.passage(6)
+        name = next(name for name in NAMES if name in context)
+        qas = [
+            {
+                "id": f"{n}-{k}",
+                "question": f"Who said {WORDS[(n * 5 + k) % 3_000]} to the guests?",
+                "answers": [{"text": name, "answer_start": context.index(name)}],
+            }
+            for k in range(5)
+        ]
+        paragraphs.append({"context": context, "qas": qas})
+    content = {"version": "1.1", "data": [{"title": "made up", "paragraphs": paragraphs}]}
+    (folder / "train-v1.1.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+CORPORA: dict[str, Callable[[Path, int, Text], None]] = {
+    "analytic/ar_lsat": ar_lsat,
+    "coreference/gap": gap,
+    "coreference/winogrande": winogrande,
+    "coreference/wsc": wsc,
+    "cosmoqa/copa": copa,
+    "cosmoqa/cosmos_qa": cosmos_qa,
+    "drop/drop": drop,
+    "drop/squad": squad,
+    "ester/ester": ester,
+    "hellaswag/hellaswag": hellaswag,
+    "logiqa/logiqa": logiqa,
+    "physicalqa/piqa": piqa,
+    "socialqa/social_iqa": social_iqa,
+    "syntactic_variation/mrpc": mrpc,
+}
+
+
+def rows_a_second(name: str, folder: Path, repeats: int) -> tuple[int, float]:
+    """The rows that a recast makes, and the most that it made a second of processor time."""
+    recast = recasts.get(name)
+    best, rows = 0.0, 0
+    for _ in range(repeats):
+        begin = time.process_time()
+        rows = recast.read(folder, FaultLog()).table.num_rows
+        best = max(best, rows / (time.process_time() - begin))
+    return rows, best
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--items", type=int, default=20_000)
+    parser.add_argument("--only", nargs="+", choices=sorted(CORPORA), default=sorted(CORPORA))
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    missed = []
+    print(f"{'recast':<28}{'rows':>9}{'rows/s':>12}")
+    for name in options.only:
+        tagged = name in TAGGED
+        with tempfile.TemporaryDirectory() as work:
+            folder = Path(work)
+            CORPORA[name](folder, options.items // (10 if tagged else 1), Text(42))
+            rows, speed = rows_a_second(name, folder, options.repeats)
+        print(f"{name:<28}{rows:>9,}{speed:>12,.0f}{'  with tagging' if tagged else ''}", flush=True)
+        if speed < LIMIT and not tagged:
+            missed.append(name)
+    if missed:
+        print(f"below {LIMIT:,} rows/s: {', '.join(missed)}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""Records of corpora whose files are told by their folders, or whose layout has no header.
+
+`PathRecords` is to paths what `SplitRecords` is to names. `Lines`, `Cells` and `Blocks` read layouts that
+`Records` does not know; like it, they count what they meet in `rows`, bad records included.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from ....errors import SourceError
+from ....faults import FaultLog
+from ...base import SourceFile
+from ...sources.files import InputFile, SourceFolder
+from ...sources.records import Record, Records, text_lines
+from ...sources.splits import SOURCE_SPLITS, missing_notes
+from .rules import stable_number
+
+
+class Reader(Protocol):
+    """What iterates over the records of one file; afterwards `rows` is the number met."""
+
+    rows: int
+
+    def __iter__(self) -> Iterator[Record]: ...
+
+
+class PathRecords:
+    """Iterates over the records of all splits of a corpus, as (source split, record).
+
+    `names` maps splits to patterns for the end of a path (`boolean/train/train.json`, `task_1/dev.jsonl`), in
+    order of preference: all files that match the first pattern that any file matches are parts of the
+    split, in the order of their names; of copies at several depths, the least deep. `read` reads one file.
+    Afterwards `files` describes what was read; `notes` name the `expected` splits that are missing.
+
+    Raises SourceError if no file of any split is there, and as the reader does; bad records go to `faults`.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        names: Mapping[str, Sequence[str]],
+        faults: FaultLog,
+        *,
+        read: Callable[[InputFile, FaultLog], Reader] = Records,
+        expected: Sequence[str] = SOURCE_SPLITS,
+    ) -> None:
+        self._found = path_files(root, names)
+        self._faults, self._read = faults, read
+        self.files: list[SourceFile] = []
+        self.notes = missing_notes(self._found, expected)
+
+    def __iter__(self) -> Iterator[tuple[str, Record]]:
+        for split, files in self._found.items():
+            for file in files:
+                records = self._read(file, self._faults)
+                for record in records:
+                    yield split, record
+                self.files.append(file.describe(records.rows))
+
+
+def path_files(root: Path, names: Mapping[str, Sequence[str]]) -> dict[str, list[InputFile]]:
+    """The files of every source split that is there, as `PathRecords` finds them.
+
+    Raises SourceError if no file of any split is there.
+    """
+    files = SourceFolder(root).files
+    found = {
+        split: matching for split, patterns in names.items() if (matching := matching_files(files, patterns))
+    }
+    if not found:
+        wanted = ", ".join(dict.fromkeys(pattern for patterns in names.values() for pattern in patterns))
+        raise SourceError("no file of this corpus", path=root, fix=f"its published files are: {wanted}")
+    return found
+
+
+def matching_files(files: Sequence[InputFile], patterns: Sequence[str]) -> list[InputFile]:
+    """The files that match the first pattern that any matches, the least deep of them alone."""
+    for pattern in patterns:
+        matches = [file for file in files if PurePosixPath(file.plain_name).match(pattern)]
+        if matches:
+            depth = min(file.name.count("/") for file in matches)
+            return [file for file in matches if file.name.count("/") == depth]
+    return []
+
+
+class Lines:
+    """Iterates over the lines of a text file that are not blank, as records with the field `text`."""
+
+    def __init__(self, file: InputFile, faults: FaultLog) -> None:
+        self.file, self.faults = file, faults
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[Record]:
+        for line, text in text_lines(self.file):
+            content = text.removesuffix("\n").removesuffix("\r")
+            if content and not content.isspace():
+                yield Record(self.file.shown, self.rows, line, {"text": content})
+                self.rows += 1
+
+
+class Cells:
+    """Iterates over the rows of a tab-separated file without a header, as records with the fields `columns`.
+
+    A line with another number of fields is a fault. Quotation marks are text.
+    """
+
+    def __init__(self, file: InputFile, faults: FaultLog, *, columns: Sequence[str]) -> None:
+        self.file, self.faults, self.columns = file, faults, columns
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[Record]:
+        lines = Lines(self.file, self.faults)
+        for record in lines:
+            self.rows = lines.rows + 1
+            cells = record.fields["text"].split("\t")
+            if len(cells) == len(self.columns):
+                yield record._replace(fields=dict(zip(self.columns, cells, strict=True)))
+            else:
+                fix = f"give {len(self.columns)} tab-separated fields: {', '.join(self.columns)}"
+                self.faults.bad(record.fault("wrong number of fields", value=len(cells), fix=fix))
+
+
+class Blocks:
+    """Iterates over blocks of lines `key: value` with empty lines between them, as records of these fields.
+
+    White space around a value is no part of it. A line without a colon and a key that stands twice are
+    faults of their block.
+    """
+
+    def __init__(self, file: InputFile, faults: FaultLog) -> None:
+        self.file, self.faults = file, faults
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[Record]:
+        block: list[tuple[int, str]] = []
+        for line, text in text_lines(self.file):
+            if text.isspace():
+                yield from self._records(block)
+                block = []
+            else:
+                block.append((line, text.strip()))
+        yield from self._records(block)
+
+    def _records(self, block: Sequence[tuple[int, str]]) -> Iterator[Record]:
+        if not block:
+            return
+        record = Record(self.file.shown, self.rows, block[0][0], {})
+        self.rows += 1
+        for line, text in block:
+            key, colon, value = text.partition(":")
+            at = record._replace(line=line)
+            if not colon:
+                self.faults.bad(at.fault("not a line `key: value`", value=text, fix="give key and value"))
+                return
+            if key in record.fields:
+                self.faults.bad(at.fault("a key stands twice", key, fix="put an empty line between entries"))
+                return
+            record.fields[key] = value.strip()
+        yield record
+
+
+class Ids:
+    """Ids that stand once in a split: a repeated one gets a number (`68`, `68#2`, `68#3`)."""
+
+    def __init__(self) -> None:
+        self._met: Counter[tuple[str, str]] = Counter()
+
+    def unique(self, split: str, name: str) -> str:
+        """`name`, numbered from its second time in `split`."""
+        self._met[split, name] += 1
+        count = self._met[split, name]
+        return name if count == 1 else f"{name}#{count}"
+
+
+def fingerprint(*texts: str) -> str:
+    """16 hexadecimal digits that depend on the texts alone: a group of rows that share them."""
+    return f"{stable_number(*texts):016x}"

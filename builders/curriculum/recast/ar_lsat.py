@@ -1,0 +1,86 @@
+"""AR-LSAT: analytical reasoning games of the law school test, with five options a question.
+
+Source: "AR-LSAT: Investigating Analytical Reasoning of Text" (2104.06598).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ....errors import SourceError
+from ....faults import FaultLog
+from ...sources.files import InputFile
+from ...sources.records import Record, read_json_list
+from ...sources.splits import missing_notes
+from .base import Item, PairCollector, Recast, RecastRows, corpus_files, recast_records
+from .rules import choices_to_pairs, joined
+
+CORPUS = "ar_lsat"
+RULE = "question_and_choices"
+_FILES = {
+    "train": ("AR_TrainingData.json",),
+    "dev": ("AR_DevelopmentData.json",),
+    "test": ("AR_TestData.json",),
+}
+_LETTERS = "ABCDE"
+_LAYOUT = "give a list of {id, passage, questions: [{id, question, options, answer}]}"
+
+
+def recast_ar_lsat(root: Path, faults: FaultLog) -> RecastRows:
+    """Read `AR_TrainingData.json`, `AR_DevelopmentData.json` and `AR_TestData.json`.
+
+    Each is a list of passages with `id`, `passage` and `questions` (`id`, `question`, `options`, and as
+    `answer` the letter of an option). Questions on one passage form a group. Raises SourceError and
+    SourceErrors as the readers do.
+    """
+    found = corpus_files(root, _FILES)
+    pairs = PairCollector(CORPUS, RULE, faults)
+    files = []
+    for split, file in found.items():
+        questions = list(_questions(file))
+        recast_records(((split, question) for question in questions), pairs, _item)
+        files.append(file.describe(len(questions)))
+    return pairs.finish(files, missing_notes(found, tuple(_FILES)))
+
+
+def _questions(file: InputFile) -> Iterator[Record]:
+    row = 0
+    for passage in read_json_list(file):
+        questions: Any = passage.get("questions") if isinstance(passage, dict) else None
+        if not isinstance(questions, list) or not all(isinstance(item, dict) for item in questions):
+            raise SourceError("not a passage with questions", path=file.shown, value=passage, fix=_LAYOUT)
+        for question in questions:
+            fields = {
+                "passage": passage.get("passage"),
+                "passage_id": passage.get("id"),
+                **{
+                    name: question[name]
+                    for name in ("id", "question", "options", "answer")
+                    if name in question
+                },
+            }
+            yield Record(file.shown, row, None, fields)
+            row += 1
+
+
+def _item(split: str, record: Record) -> Item:
+    options = record.texts("options")
+    correct = record.label("answer", {letter: n for n, letter in enumerate(_LETTERS[: len(options)])})
+    premise = joined(passage=record.text("passage"), question=record.text("question"))
+    key = f"{CORPUS}:{record.text('id')}"
+    return Item(
+        record.text("id"),
+        choices_to_pairs(premise, options, correct, wrong=1, key=key),
+        group_id=record.text("passage_id"),
+    )
+
+
+AR_LSAT = Recast(
+    phenomenon="analytic",
+    corpus=CORPUS,
+    files=("AR_TrainingData.json", "AR_DevelopmentData.json", "AR_TestData.json"),
+    rule="Passage and question are the premise of the correct option (entailed) and of one wrong option.",
+    read=recast_ar_lsat,
+)

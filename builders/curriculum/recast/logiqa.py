@@ -1,0 +1,87 @@
+"""LogiQA: a text, a question and four options, in blocks of eight lines.
+
+Source: "LogiQA: A Challenge Dataset for Machine Reading Comprehension with Logical Reasoning" (2007.08124).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ....faults import FaultLog
+from ...sources.files import InputFile
+from ...sources.records import Record, text_lines
+from ...sources.splits import missing_notes
+from .base import Item, PairCollector, Recast, RecastRows, corpus_files, recast_records
+from .rules import choices_to_pairs, joined
+
+CORPUS = "logiqa"
+RULE = "question_and_choices"
+_FILES = {"train": ("Train.txt",), "dev": ("Eval.txt",), "test": ("Test.txt",)}
+_LETTERS = ("a", "b", "c", "d")
+_LETTER_OF_OPTION = re.compile(r"^\s*[A-D]\s*[.．、:：]\s*")
+_LINES = 7
+
+
+def recast_logiqa(root: Path, faults: FaultLog) -> RecastRows:
+    """Read `Train.txt`, `Eval.txt` and `Test.txt`.
+
+    A block is an empty line, the letter of the answer (a to d), the text, the question, and the options,
+    which begin with `A.` to `D.`; the letters are taken off. A block of other lines is a fault. An item's id
+    is the number of its block. Raises SourceError and SourceErrors as the readers do.
+    """
+    found = corpus_files(root, _FILES)
+    pairs = PairCollector(CORPUS, RULE, faults)
+    files = []
+    for split, file in found.items():
+        blocks = list(_blocks(file))
+        recast_records(((split, block) for block in blocks), pairs, _item)
+        files.append(file.describe(len(blocks)))
+    return pairs.finish(files, missing_notes(found, tuple(_FILES)))
+
+
+def _blocks(file: InputFile) -> Iterator[Record]:
+    """One record a block, with the field `lines`. A block begins with an empty line before a letter alone."""
+    start, lines, row = 1, list[str](), 0
+    before = ""
+    for number, line in text_lines(file):
+        text = line.strip()
+        if text.lower() in _LETTERS and not before:
+            if any(lines):
+                yield _block(file, row, start, lines)
+                row += 1
+            start, lines = number, []
+        lines.append(text)
+        before = text
+    if any(lines):
+        yield _block(file, row, start, lines)
+
+
+def _block(file: InputFile, row: int, start: int, lines: list[str]) -> Record:
+    while not lines[-1]:
+        lines.pop()
+    return Record(file.shown, row, start, {"lines": lines})
+
+
+def _item(split: str, record: Record) -> Item:
+    lines = record.texts("lines")
+    if len(lines) != _LINES or lines[0].lower() not in _LETTERS:
+        fix = "a block is an empty line, a letter from a to d, the text, the question and four options"
+        raise record.fault("not a block of eight lines", value=len(lines) + 1, fix=fix)
+    letter, context, question, *options = lines
+    choices = [_LETTER_OF_OPTION.sub("", option) for option in options]
+    premise = joined(context=context, question=question)
+    correct = _LETTERS.index(letter.lower())
+    key = f"{CORPUS}:{split}:{record.row}"
+    return Item(str(record.row), choices_to_pairs(premise, choices, correct, wrong=1, key=key))
+
+
+LOGIQA = Recast(
+    phenomenon="logiqa",
+    corpus=CORPUS,
+    files=("Train.txt", "Eval.txt", "Test.txt"),
+    rule="Text and question are the premise of the correct option (entailed) and of one wrong option.",
+    read=recast_logiqa,
+    differs="The question is kept; the release drops it.",
+)

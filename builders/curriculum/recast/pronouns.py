@@ -1,0 +1,152 @@
+"""Pronouns and the blanks of Winograd schemas, replaced by the candidates that they might stand for.
+
+Casing and possessives follow the place: "his car" becomes "Bob's car", and "the trophy" gets a capital where
+it begins a sentence. Nothing else of a text changes.
+"""
+
+from __future__ import annotations
+
+import re
+
+from punkt.data import english
+
+from .rules import capitalised, filled, in_mid_sentence
+
+_DETERMINING = frozenset({"his", "its", "their", "my", "our", "your", "whose"})
+_STANDING_ALONE = frozenset({"hers", "theirs", "mine", "ours", "yours"})
+# Words that cannot begin a noun phrase: before one of them, or at the end, "her" is an object.
+_BEGIN_NO_NOUN_PHRASE = (
+    "a about after again against all alone along also an and anymore around as at away because before "
+    "behind both but by did does down during either even every for from had has he here home how i if in "
+    "inside instead into is it just like more much near no nor not of off on once one only onto or out over "
+    "she since so some soon still than that the there these they this those though through to today together "
+    "tomorrow too toward towards under until up upon very was we were what when where whether which while "
+    "who whom why with within without would yesterday yet you"
+)
+_AFTER_OBJECT_HER = frozenset(_BEGIN_NO_NOUN_PHRASE.split())
+_NEXT_WORD = re.compile(r"\s*([^\W\d_]+)?")
+_BACK_TO = re.compile(r"\s*back (?:to|from|in|into|home|at|up|after|when|and)\b")
+_PERSONAL = frozenset({"he", "she", "him", "they", "them", "who", "whom"})
+_OF_A_TEXT = "my|your|his|her|its|our|their|the|a|an|some|this|that|these|those"
+_STOP = re.compile(r"(\S*?[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[`]*[A-Z0-9_])")
+
+
+def possessive(name: str) -> str:
+    """The possessive of a name: "Bob's", "the councilmen's", "the guests'".
+
+    >>> possessive("Bob"), possessive("the demonstrators"), possessive("James")
+    ("Bob's", "the demonstrators'", "James's")
+    """
+    if name.endswith(("'s", "’s", "s'", "s’")):
+        return name
+    plural = name.endswith("s") and not name.endswith("ss") and not name.split()[-1][:1].isupper()
+    return f"{name}'" if plural else f"{name}'s"
+
+
+def is_possessive(pronoun: str, following: str) -> bool:
+    """Whether a pronoun stands for a possessive, given the text after it.
+
+    "her" is one unless what follows cannot begin a noun phrase: nothing, punctuation, a preposition, ...
+
+    >>> is_possessive("her", " hand"), is_possessive("her", " with it."), is_possessive("him", " it")
+    (True, False, False)
+    """
+    word = pronoun.lower()
+    if word in _DETERMINING or word in _STANDING_ALONE:
+        return True
+    if word != "her" or _BACK_TO.match(following):
+        return False
+    match = _NEXT_WORD.match(following)
+    following_word = match.group(1) if match else None
+    return following_word is not None and following_word.lower() not in _AFTER_OBJECT_HER
+
+
+def replace_pronoun(text: str, start: int, pronoun: str, candidate: str) -> str:
+    """`text` with the pronoun at `start` replaced by the candidate that it might stand for.
+
+    The candidate becomes a possessive where the pronoun is one, and loses that form where the pronoun stands
+    for a person and is none; it takes a capital where the pronoun has one, and else gets its determiner in
+    lower case. Raises ValueError if the pronoun does not stand there,
+    EmptyComponentError for an empty candidate.
+
+    >>> replace_pronoun("Ann rang as his car broke.", 12, "his", "Bob")
+    "Ann rang as Bob's car broke."
+    """
+    end = start + len(pronoun)
+    if not pronoun or text[start:end] != pronoun:
+        raise ValueError(f"{pronoun!r} does not stand at {start}")
+    name = filled("candidate", candidate)
+    if is_possessive(pronoun, text[end:]):
+        name = possessive(name)
+    elif pronoun.lower() in _PERSONAL:
+        name = name.removesuffix("'s").removesuffix("’s")
+    name = capitalised(name) if pronoun[0].isupper() else in_mid_sentence(name)
+    return text[:start] + name + text[end:]
+
+
+def with_determiner(text: str, candidate: str) -> str:
+    """A candidate that was cut from `text` without the determiner before it, with one.
+
+    A possessive pronoun is taken as it is, any other determiner becomes "the"; an adjective may stand
+    between. Names, and candidates that have a determiner or never had one, are left as they are.
+
+    >>> with_determiner("Ann fired her trainer.", "trainer"), with_determiner("A tall man ate.", "man")
+    ('her trainer', 'the man')
+    """
+    if not candidate[:1].islower() or re.match(rf"(?:{_OF_A_TEXT})\b", candidate, re.IGNORECASE):
+        return candidate
+    pattern = rf"\b({_OF_A_TEXT})\s+(?:[^\W\d_]+\s+)?{re.escape(candidate)}\b"
+    match = re.search(pattern, text, re.IGNORECASE)
+    if match is None:
+        return candidate
+    determiner = match.group(1).lower()
+    return f"{determiner if determiner in _DETERMINING or determiner == 'her' else 'the'} {candidate}"
+
+
+def fill_blank(text: str, blank: str, candidate: str) -> str:
+    """`text` with the one `blank` in it replaced, its casing after its place in the sentence.
+
+    Raises ValueError unless the blank stands there exactly once, EmptyComponentError for an empty candidate.
+
+    >>> fill_blank("It rained. _ got wet.", "_", "the cat")
+    'It rained. The cat got wet.'
+    """
+    if text.count(blank) != 1:
+        raise ValueError(f"{text.count(blank)} blanks")
+    name = filled("candidate", candidate)
+    start = text.index(blank)
+    first = not text[sentence_around(text, start)[0] : start].strip("\"'“‘([` ")
+    name = capitalised(name) if first else in_mid_sentence(name)
+    return text[:start] + name + text[start + len(blank) :]
+
+
+def sentence_around(text: str, position: int) -> tuple[int, int]:
+    """Where the sentence begins and ends (exclusive) that `position` stands in, without white space around.
+
+    A sentence ends with `.`, `!` or `?` before white space and a capital, a digit or `_` (a blank), unless
+    the full stop is that of an initial or of an abbreviation that Punkt knows.
+
+    >>> text = "Mr. Ali sat. He slept."
+    >>> [text[slice(*sentence_around(text, place))] for place in (0, 14)]
+    ['Mr. Ali sat.', 'He slept.']
+    """
+    start, end = 0, len(text)
+    for stop in _STOP.finditer(text):
+        if _abbreviates(stop.group(1)):
+            continue
+        if stop.end() > position:
+            end = stop.end()
+            break
+        start = stop.end()
+    start += len(text[start:end]) - len(text[start:end].lstrip())
+    return start, start + len(text[start:end].rstrip())
+
+
+def _abbreviates(word: str) -> bool:
+    """Whether a word with its full stop is an initial ("W.", "U.S.") or a known abbreviation."""
+    if not word.endswith("."):
+        return False
+    stem = word[:-1].lstrip("\"'“‘([`")
+    letters = stem.split(".")
+    initials = stem != "I" and all(len(letter) == 1 and letter.isupper() for letter in letters)
+    return initials or stem.lower() in english.ABBREV_TYPES

@@ -1,0 +1,206 @@
+"""Wrong answers of the type of the right one, from the same passage or from the same corpus.
+
+Source: "Curriculum" (2204.06283, Section 3): hypotheses that are not entailed come from free-response answers
+by another answer of the type. What is chosen depends on the answers, the passage and the row's key alone:
+neither the order of rows nor that of candidates matters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Literal
+
+from .rules import NO_NAMES, normalised, stable_number
+
+Kind = Literal["date", "year", "percentage", "money", "quantity", "number", "name", "phrase"]
+
+_MONTH = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|"
+    r"Jan\.?|Feb\.?|Mar\.?|Apr\.?|Aug\.?|Sept?\.?|Oct\.?|Nov\.?|Dec\.?)"
+)
+_DATE_FORM = (
+    rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}(?:,?\s+\d{{4}})?|{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?"
+    rf"|{_MONTH},?\s+\d{{4}})"
+)
+_UNITS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
+_TENS = "seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_NUMBER_WORD = rf"(?:{_UNITS}|{_TENS})(?:-(?:{_UNITS}))?"
+_DIGITS = r"\d+(?:,\d{3})*(?:\.\d+)?"
+_NUMBER_FORM = rf"(?:{_DIGITS}|{_NUMBER_WORD})(?:\s+(?:hundred|thousand|million|billion|trillion))?"
+_YEAR_FORM = r"(?:1\d{3}|20\d{2})"
+
+_DATE = re.compile(rf"\b{_DATE_FORM}(?!\w)")
+_YEAR = re.compile(rf"(?<![\w.,$£€-]){_YEAR_FORM}(?![\w%]|[.,]\d)")
+_PERCENTAGE = re.compile(rf"(?<![\w.,]){_NUMBER_FORM}\s?(?:%|percent\b|per cent\b)", re.IGNORECASE)
+_MONEY = re.compile(rf"[$£€]\s?{_NUMBER_FORM}", re.IGNORECASE)
+_NUMBER = re.compile(rf"(?<![\w.,$£€]){_NUMBER_FORM}(?!\w|%|[.,]\d)", re.IGNORECASE)
+_QUANTITY = re.compile(rf"({_NUMBER_FORM})((?:[-\s][a-z]+){{1,3}})", re.IGNORECASE)
+_CAPITALISED = r"(?:[A-Z][\w'’-]*|[A-Z]\.)+"
+_NAME = re.compile(rf"{_CAPITALISED}(?:\s+(?:(?:of|de|van|von)\s+)?{_CAPITALISED})*")
+_LINKS = frozenset({"of", "de", "van", "von", "the", "and", "for", "in", "a", "an", "&"})
+_PREPOSITION = (
+    "about above across after against along among around as at before behind below beneath beside between "
+    "beyond by down during for from in inside into near of off on onto out outside over past since through "
+    "throughout to toward towards under until up upon via when where while with within without because if"
+)
+_PREPOSITIONS = frozenset(_PREPOSITION.split())
+_CALENDAR = re.compile(rf"{_MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day")
+# Each kind with its form and a sign that a text may have one, which is quicker to look for.
+_FORMS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str] | None], ...] = (
+    ("date", _DATE, re.compile(_MONTH)),
+    ("percentage", _PERCENTAGE, re.compile("%|cent", re.IGNORECASE)),
+    ("money", _MONEY, re.compile("[$£€]")),
+    ("year", _YEAR, None),
+    ("number", _NUMBER, None),
+)
+
+
+def kind_of(answer: str) -> Kind:
+    """The type of an answer: what may be put in its place.
+
+    >>> [kind_of(text) for text in ("1998", "May 3, 1998", "35 yards", "twelve", "Bank of Ghana", "a cold")]
+    ['year', 'date', 'quantity', 'number', 'name', 'phrase']
+    """
+    text = answer.strip().rstrip(".")
+    for kind, form, _ in _FORMS:
+        if form.fullmatch(text):
+            return kind
+    if _QUANTITY.fullmatch(text):
+        return "quantity"
+    words = text.split()
+    named = [word for word in words if word.lower() not in _LINKS]
+    if named and len(words) <= 8 and all(word[0].isupper() for word in named):
+        return "name"
+    return "phrase"
+
+
+class WrongAnswers:
+    """Draws wrong answers; `answers` are those of the whole corpus, the last resort.
+
+    >>> draw = WrongAnswers(["Rome", "Paris"]).draw
+    >>> draw(["Rome"], key="1"), draw(["1990"], key="1", passage="Built 1990, burnt 1995.")
+    ('Paris', '1995')
+    """
+
+    def __init__(self, answers: Iterable[str]) -> None:
+        self._pool: dict[tuple[str, int], list[str]] = {}
+        by_form = {(normalised(answer), answer): answer for answer in answers}
+        for _, answer in sorted(by_form.items()):
+            self._pool.setdefault(_shelf(answer), []).append(answer)
+
+    def draw(
+        self,
+        gold: Sequence[str],
+        *,
+        key: str,
+        nearby: Sequence[str] = (),
+        passage: str = "",
+        question: str = "",
+    ) -> str | None:
+        """An answer of the kind of `gold[0]` that is none of `gold`; None if there is none.
+
+        First comes one of `nearby` (answers to other questions about the passage), then what the passage
+        itself has of that kind, then the corpus. Nothing is drawn that is equal to a gold answer after
+        normalisation, contains one, is contained in one, or is all in the question.
+        """
+        kind, shape = kind_of(gold[0]), _shape(gold[0])
+        wrong = _Wrong(gold, question)
+        if kind == "quantity":
+            return self._quantity(gold[0], wrong, key, passage)
+        for candidates in (
+            [answer for answer in nearby if _shape(answer) == shape],
+            found_in(passage, kind),
+        ):
+            fitting = [candidate for candidate in candidates if wrong.allows(candidate)]
+            if fitting:
+                return min(fitting, key=lambda candidate: (stable_number(key, candidate), candidate))
+        return self._from_pool(_shelf(gold[0]), wrong, key)
+
+    def _quantity(self, gold: str, wrong: _Wrong, key: str, passage: str) -> str | None:
+        """The quantity with another number before its unit."""
+        match = _QUANTITY.fullmatch(gold.strip().rstrip("."))
+        unit = match.group(2) if match else ""
+        candidates = [number + unit for number in found_in(passage, "number")]
+        fitting = [candidate for candidate in candidates if wrong.allows(candidate)]
+        if fitting:
+            return min(fitting, key=lambda candidate: (stable_number(key, candidate), candidate))
+        number = self._from_pool(("number", 0), wrong, key, unit)
+        return None if number is None else number + unit
+
+    def _from_pool(self, shelf: tuple[str, int], wrong: _Wrong, key: str, unit: str = "") -> str | None:
+        """The first fitting answer of a shelf, from a place that the key gives on."""
+        answers = self._pool.get(shelf, [])
+        if not answers:
+            return None
+        start = stable_number(key) % len(answers)
+        for step in range(min(len(answers), 50)):
+            answer = answers[(start + step) % len(answers)]
+            if wrong.allows(answer + unit):
+                return answer
+        return None
+
+
+def _shape(answer: str) -> str:
+    """The kind, and for phrases how they begin: with a figure, a preposition (which one) or otherwise."""
+    kind = kind_of(answer)
+    if kind != "phrase":
+        return kind
+    first = answer.split()[0].lower()
+    if first in _PREPOSITIONS:
+        return f"phrase with {first}"
+    return "phrase with a figure" if first[0].isdigit() else kind
+
+
+def _shelf(answer: str) -> tuple[str, int]:
+    """Shape and, for names and phrases, a class of length: wrong answers are about as long as right ones."""
+    shape = _shape(answer)
+    return shape, min(len(answer.split()), 8) // 2 if shape.startswith(("name", "phrase")) else 0
+
+
+class _Wrong:
+    """Whether a candidate is surely another answer than the gold ones."""
+
+    def __init__(self, gold: Sequence[str], question: str) -> None:
+        self._gold = {normalised(answer) for answer in gold}
+        self._words = [words for answer in self._gold if (words := frozenset(answer.split()))]
+        self._question = frozenset(normalised(question).split())
+
+    def allows(self, candidate: str) -> bool:
+        text = normalised(candidate)
+        words = frozenset(text.split())
+        if not words or text in self._gold or words <= self._question:
+            return False
+        return not any(words <= gold or gold <= words for gold in self._words)
+
+
+@lru_cache(maxsize=512)
+def found_in(passage: str, kind: Kind) -> tuple[str, ...]:
+    """What a passage has of a kind, every form once, in order; nothing for phrases and quantities.
+
+    What is part of a date, a percentage or an amount of money is no year or number of its own.
+    """
+    if kind == "name":
+        return tuple(dict.fromkeys(_names(passage)))
+    rest = passage
+    for form_kind, form, sign in _FORMS:
+        if sign is None or sign.search(rest):
+            if form_kind == kind:
+                return tuple(dict.fromkeys(match.group() for match in form.finditer(rest)))
+            if form_kind != "number":
+                rest = form.sub(lambda match: "\x00" * len(match.group()), rest)
+    return ()
+
+
+def _names(passage: str) -> Iterator[str]:
+    """Runs of capitalised words; a single word that begins a sentence may be none and is left out."""
+    for match in _NAME.finditer(passage):
+        name = match.group().rstrip(".")
+        before = passage[: match.start()].rstrip(" \"'“‘([")
+        begins = not before or before[-1] in ".!?:\n"
+        first, _, rest = name.partition(" ")
+        if first.lower() in NO_NAMES:
+            name, begins = rest.removeprefix("of ").removeprefix("and "), False
+        if len(name) > 1 and not (begins and " " not in name) and not _CALENDAR.fullmatch(name):
+            yield name.removesuffix("'s").removesuffix("’s")

@@ -1,0 +1,120 @@
+"""WordNetQA: which word is a hypernym or a hyponym of another in its context.
+
+Source: "What Does My QA Model Know? Devising Controlled Probes using Expert Knowledge" (1912.13337). Format:
+github.com/yakazimir/semantic_fragments, data_mcqa/README.md: hypernymy and hyponymy, each with train.jsonl,
+dev.jsonl and test.jsonl of id, question (stem, choices of text and label), answerKey and notes (with
+surface_form). The folder `wordnet_qa` holds these two folders.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+
+from ....faults import FaultLog
+from ...sources.records import Record
+from ._paths import PathRecords
+from .base import Item, PairCollector, Recast, RecastRows, recast_records
+from .rules import choices_to_pairs, filled
+
+_FRAMES = {
+    "hypernymy": "{term} is best characterized as a kind or type of {choice}",
+    "hyponymy": "a specific type of {term} is {choice}",
+}
+_RULE = "context_and_choice"
+# The context is everything up to the last quotation mark with a comma; what follows asks about a term.
+_STEM = re.compile(r"[^']*'(?P<context>.+)', (?P<frame>.+)", re.DOTALL)
+_TERM = re.compile(r"'(.+?)'(?![\w'])")
+
+
+def _names(task: str) -> dict[str, tuple[str, ...]]:
+    return {split: (f"{task}/{split}.jsonl",) for split in ("train", "dev", "test")}
+
+
+def recast_wordnet_qa(root: Path, faults: FaultLog, *, task: str) -> RecastRows:
+    """Two pairs a question: its context, and the correct or one wrong choice in a sentence of one form.
+
+    Hypernymy: `TERM is best characterized as a kind or type of CHOICE`; hyponymy: `a specific type of TERM is
+    CHOICE`. The wrong choice is drawn by a hash of the question's id and the choice.
+    """
+    source = PathRecords(root, _names(task), faults)
+    pairs = PairCollector("wordnet_qa", _RULE, faults)
+
+    def item(split: str, record: Record) -> Item:
+        name = record.filled_text("id")
+        stem, choices, correct = _question(record)
+        context, term = _context_and_term(record, stem)
+        frame = _FRAMES[task]
+        statements = {frame.format(term=term, choice=filled("choice", choice)): choice for choice in choices}
+        if len(statements) < len(choices):
+            raise record.fault(
+                "a choice stands twice", "question", value=choices, fix="give each choice once"
+            )
+        made = choices_to_pairs(context, list(statements), correct, wrong=1, key=f"{task}:{split}:{name}")
+        answer = choices[correct]
+        answered = [
+            pair._replace(answer=answer, substituted=None if choice == answer else choice)
+            for pair in made
+            for choice in (statements[pair.hypothesis],)
+        ]
+        return Item(f"{task}:{name}", answered)
+
+    recast_records(source, pairs, item)
+    return pairs.finish(source.files, source.notes)
+
+
+def _question(record: Record) -> tuple[str, list[str], int]:
+    """Stem, choices and the number of the correct choice. Raises SourceError."""
+    question = record.fields.get("question")
+    if not isinstance(question, dict) or not isinstance(question.get("choices"), list):
+        raise record.fault("wrong type", "question", value=question, fix="give a stem and a list of choices")
+    stem = record._replace(fields=question).filled_text("stem")
+    choices = [_choice(record, choice) for choice in question["choices"]]
+    key = record.text("answerKey")
+    labels = [label for _, label in choices]
+    if labels.count(key) != 1:
+        fix = f"name one of the choices once: {', '.join(labels)}"
+        raise record.fault("no choice with that label", "answerKey", value=key, fix=fix)
+    return stem, [text for text, _ in choices], labels.index(key)
+
+
+def _choice(record: Record, choice: object) -> tuple[str, str]:
+    if not isinstance(choice, dict):
+        raise record.fault("wrong type", "choices", value=choice, fix="give each choice a text and a label")
+    fields = record._replace(fields=choice)
+    return fields.filled_text("text"), fields.text("label")
+
+
+def _context_and_term(record: Record, stem: str) -> tuple[str, str]:
+    """What the stem quotes: the context, and the term that it asks about. Raises SourceError."""
+    match = _STEM.fullmatch(stem)
+    notes = record.fields.get("notes")
+    noted = notes.get("surface_form") if isinstance(notes, dict) else None
+    if match is not None:
+        frame = match.group("frame")
+        if isinstance(noted, str) and f"'{noted}'" in frame:
+            return match.group("context"), noted
+        quoted = _TERM.search(frame)
+        if quoted is not None:
+            return match.group("context"), quoted.group(1)
+    fix = "quote a context and, after a comma, the term: `In 'CONTEXT', the word 'TERM' is ...`"
+    raise record.fault("a stem of another form", "stem", value=stem, fix=fix)
+
+
+def _recast(task: str, form: str) -> Recast:
+    return Recast(
+        phenomenon=task,
+        corpus="wordnet_qa",
+        files=tuple(name for names in _names(task).values() for name in names),
+        rule=f"The context of a question, and the correct or a wrong choice in the form `{form}`.",
+        read=partial(recast_wordnet_qa, task=task),
+        differs=(
+            "Labels are those of the questions (the released ones look random); the published splits; one "
+            "form of words for all stems; wrong choices are drawn anew."
+        ),
+    )
+
+
+HYPERNYMY = _recast("hypernymy", "TERM is best characterized as a kind or type of CHOICE")
+HYPONYMY = _recast("hyponymy", "a specific type of TERM is CHOICE")

@@ -1,0 +1,120 @@
+"""The Winograd Schema Challenge as XML, and its NLI form WNLI as tab-separated files.
+
+Sources: "The Winograd Schema Challenge" (Levesque, Davis and Morgenstern, 2012); WNLI is a task of GLUE
+(1804.07461).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ....faults import FaultLog
+from ...sources.files import SourceFolder
+from ...sources.records import Record
+from ...sources.xml_records import XmlRecords
+from .base import Item, Pair, PairCollector, Recast, RecastRows, SplitRecords, recast_records
+from .pronouns import replace_pronoun, sentence_around, with_determiner
+from .rules import ENTAILED, NOT_ENTAILED, filled, normalised
+
+CORPUS = "wsc"
+RULE = "pronoun_replaced"
+RULE_OF_WNLI = "as_published"
+PRONOUN_AS_CANDIDATE = "a candidate is a pronoun"
+COLLECTION = "WSCollection.xml"
+_WNLI = {"train": ("train.tsv",), "dev": ("dev.tsv",)}
+_SPACE = re.compile(r"\s+")
+_ANSWER = re.compile(r"\s*([A-Z])\s*\.?\s*")
+_PRONOUNS = frozenset({"he", "she", "it", "they", "him", "her", "them"})
+_NO_SPACE_BEFORE = re.compile(r"[,.;:!?)\]’']")
+
+
+def recast_wsc(root: Path, faults: FaultLog) -> RecastRows:
+    """Read `WSCollection.xml`, or GLUE's `train.tsv` and `dev.tsv` of WNLI where it is not there.
+
+    A `schema` of the collection has `text` (`txt1`, `pron`, `txt2`), `answers/answer` (two) and
+    `correctAnswer`, a letter with or without a full stop; white space is that of the XML layout and is
+    collapsed. It has no splits: all of it is a test set. A candidate gets the determiner back that it has in
+    the text; schemas with a pronoun as a candidate are filtered, for nothing would be replaced. Twins, which
+    follow each other with the same candidates, form a group. WNLI has the columns `index`, `sentence1`,
+    `sentence2`, `label` (1 is entailed). Raises SourceError and SourceErrors as the readers do.
+    """
+    file = SourceFolder(root).find(COLLECTION)
+    pairs = PairCollector(CORPUS, RULE, faults)
+    if file is None:
+        source = SplitRecords(root, _WNLI, faults, expected=tuple(_WNLI))
+        recast_records(source, pairs, _wnli_item)
+        return pairs.finish(source.files, source.notes)
+    records = XmlRecords(file, "schema")
+    recast_records(_with_groups(records), pairs, _schema_item)
+    return pairs.finish([file.describe(records.rows)])
+
+
+def _wnli_item(split: str, record: Record) -> Item:
+    label = record.label("label", {"1": ENTAILED, "0": NOT_ENTAILED})
+    premise, hypothesis = (filled(name, record.text(name)) for name in ("sentence1", "sentence2"))
+    return Item(str(record.row), [Pair(premise, hypothesis, label)], rule=RULE_OF_WNLI)
+
+
+def _with_groups(records: XmlRecords) -> Iterator[tuple[str, Record]]:
+    """The schemas with the field `group`: the row of the first one of those that share their candidates."""
+    first, shared = 0, set[str]()
+    for record in records:
+        answers = {normalised(text) for text in record.fields.get("answers/answer", [])}
+        if answers != shared:
+            first, shared = record.row, answers
+        record.fields["group"] = str(first)
+        yield "test", record
+
+
+def _schema_item(split: str, record: Record) -> Item | str:
+    before, pronoun, after = (
+        _SPACE.sub(" ", " ".join(record.texts(f"text/{name}"))).strip() for name in ("txt1", "pron", "txt2")
+    )
+    pronoun = filled("pron", pronoun)
+    before += "" if not before or before.endswith(('"', "“", "(")) else " "
+    text = before + pronoun + ("" if not after or _NO_SPACE_BEFORE.match(after) else " ") + after
+    answers = [
+        with_determiner(before, _SPACE.sub(" ", filled("answer", answer)))
+        for answer in record.texts("answers/answer")
+    ]
+    if any(answer.lower() in _PRONOUNS for answer in answers):
+        return PRONOUN_AS_CANDIDATE
+    correct = _correct(record, len(answers))
+    start, end = sentence_around(text, len(before))
+    return Item(
+        str(record.row),
+        [
+            Pair(
+                text,
+                replace_pronoun(text[start:end], len(before) - start, pronoun, answer),
+                ENTAILED if number == correct else NOT_ENTAILED,
+            )
+            for number, answer in enumerate(answers)
+        ],
+        group_id=record.text("group"),
+    )
+
+
+def _correct(record: Record, answers: int) -> int:
+    given = record.texts("correctAnswer")[0]
+    match = _ANSWER.fullmatch(given)
+    number = ord(match.group(1)) - ord("A") if match else answers
+    if number >= answers:
+        known = ", ".join(chr(ord("A") + n) for n in range(answers))
+        raise record.fault("unknown answer", "correctAnswer", value=given, fix=f"known answers: {known}")
+    return number
+
+
+WSC = Recast(
+    phenomenon="coreference",
+    corpus=CORPUS,
+    files=(COLLECTION, "train.tsv", "dev.tsv"),
+    rule=(
+        "The hypothesis is the sentence with a candidate in place of its pronoun; the right candidate is "
+        "entailed. WNLI pairs are taken as they are."
+    ),
+    read=recast_wsc,
+    differs="All of a sentence is kept; the release has hand-written clauses of some.",
+)

@@ -1,0 +1,99 @@
+"""Records of XML files: one record an element of a name, in any encoding that the file declares.
+
+Nothing outside the file is read, and files that declare entities are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from xml.parsers import expat
+
+from ...errors import SourceError
+from .files import InputFile
+from .records import Record, cut_short
+
+_BLOCK = 1 << 16
+
+
+class XmlRecords:
+    """Iterates over the elements called `tag`; afterwards `rows` is their number.
+
+    A record has its attributes as text under `@NAME`, and under each path below the element (`a/b`)
+    the list of the texts of all elements there, as they stand; an element's text is what stands directly in
+    it. Elements of that name inside one another are not told apart. Raises SourceError for a file that is no
+    XML, is cut short, declares entities, or has no such element.
+    """
+
+    def __init__(self, file: InputFile, tag: str) -> None:
+        self.file, self.tag = file, tag
+        self.rows = 0
+        self._found: list[Record] = []
+        self._fields: dict[str, Any] | None = None
+        self._line = 0
+        self._path: list[str] = []
+        self._texts: list[list[str]] = []
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._characters
+        self._parser.EntityDeclHandler = self._refuse_entity
+
+    def __iter__(self) -> Iterator[Record]:
+        try:
+            with self.file.open() as stream:
+                while block := stream.read(_BLOCK):
+                    self._parser.Parse(block, False)
+                    yield from self._found
+                    self._found.clear()
+        except expat.ExpatError as error:
+            raise SourceError(
+                f"not valid XML ({expat.ErrorString(error.code)})",
+                path=self.file.shown,
+                line=error.lineno,
+                fix="repair it or download it again",
+            ) from None
+        try:
+            self._parser.Parse(b"", True)
+        except expat.ExpatError as error:
+            raise cut_short(self.file, error.lineno) from None
+        yield from self._found
+        if not self.rows:
+            fix = "give the corpus as its publisher has it"
+            raise SourceError(f"no element {self.tag!r}", path=self.file.shown, fix=fix)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._fields is None:
+            if tag != self.tag:
+                return
+            self._fields = {f"@{name}": value for name, value in attributes.items()}
+            self._line = self._parser.CurrentLineNumber
+        else:
+            self._path.append(tag)
+        self._texts.append([])
+
+    def _characters(self, text: str) -> None:
+        if self._texts:
+            self._texts[-1].append(text)
+
+    def _end(self, tag: str) -> None:
+        if self._fields is None:
+            return
+        text = "".join(self._texts.pop())
+        if self._path:
+            self._fields.setdefault("/".join(self._path), []).append(text)
+            self._path.pop()
+            return
+        self._found.append(Record(self.file.shown, self.rows, self._line, self._fields))
+        self.rows += 1
+        self._fields = None
+
+    def _refuse_entity(self, name: str, *_: Any) -> None:
+        raise SourceError(
+            "the file declares XML entities",
+            path=self.file.shown,
+            line=self._parser.CurrentLineNumber,
+            value=name,
+            fix="get the corpus from its publisher: the published file does not",
+        )

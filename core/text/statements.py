@@ -1,0 +1,134 @@
+"""Declarative sentences from questions and their answers, by rules over part-of-speech tags.
+
+"When did Tesla move to New York?" + "1884" -> "Tesla moved to New York in 1884."
+
+Only the wh-phrase and a "do" leave the question; the answer stands in the statement as it was given, but for a
+full stop at its end. Casing is kept: one letter changes, the first of a lower-case word of the question that now
+opens the sentence, and only if the question began with a capital itself. Runs of white space become single spaces.
+The rule family goes back to the QA-to-NLI converters of Demszky, Guu and Liang (2018, arXiv:1809.02922).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ._questions import Question, tagged_question, tagger_words
+from ._statement_answers import fill, is_clause, polar, sentence
+from ._statement_frames import Frame, YesNo, frame
+from .tagging import load_tagger
+
+if TYPE_CHECKING:
+    from .tagging import Tagger
+
+_TAGGED_SLOTS = frozenset({"reason", "manner", "doing", "count", "subject", "sort"})
+_CONTRACTION = re.compile(r"(?i)^(what|who|where|when|how|why|that)['’](s|re|d)\b")
+_FULL = {"s": "is", "re": "are", "d": "did"}
+# "... ended which war? (its British name is required)"
+_ASIDE = re.compile(r"\?\s*\([^()]*\)\s*$")
+_END_MARKS = re.compile(r"[\s?!]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A declarative sentence. `rule` names the rule that made it, `lost` the question's words that it does not hold."""
+
+    text: str
+    rule: str
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoStatement:
+    """No rule fits. `reason` is a short stable phrase to count by; false in a condition."""
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def statement(question: str, answer: str, *, tagger: Tagger | None = None) -> Statement | NoStatement:
+    """The declarative sentence that a question and its answer make.
+
+    Yes/no questions take the answers yes, no, true and false. Without `tagger`, `load_tagger()` is asked, with
+    its errors. For many questions `statements` is faster.
+    """
+    return statements([question], [answer], tagger=tagger)[0]
+
+
+def statements(
+    questions: Sequence[str], answers: Sequence[str], *, tagger: Tagger | None = None
+) -> list[Statement | NoStatement]:
+    """`statement` for every pair, in order; equal questions are read once. Raises ValueError for unequal lengths."""
+    tagger = tagger or load_tagger()
+    frames = _frames(dict.fromkeys(questions), tagger)
+    tags = _answer_tags(
+        (a for q, a in zip(questions, answers, strict=True) if _needs_tags(frames[q], a)), tagger
+    )
+    return [_made(q, frames[q], a, tags.get(a, ())) for q, a in zip(questions, answers, strict=True)]
+
+
+def _frames(questions: Iterable[str], tagger: Tagger) -> dict[str, Frame | YesNo | str]:
+    words = {question: _words(question) for question in questions}
+    parts = {question: tagger_words(split) for question, split in words.items()}
+    tagged = tagger.tag([pieces for pieces, _ in parts.values()])
+    return {
+        question: _checked(tagged_question(words[question], tags, parts[question][1]))
+        for question, tags in zip(words, tagged, strict=True)
+    }
+
+
+def _words(question: str) -> list[str]:
+    text = _END_MARKS.sub("", _ASIDE.sub("?", question.strip()))
+    found = _CONTRACTION.match(text)
+    if found:
+        text = f"{found[1]} {_FULL[found[2].lower()]}{text[found.end() :]}"
+    words = text.split()
+    if words and len(words[-1]) > 2 and words[-1].endswith(".") and words[-1].count(".") == 1:
+        words[-1] = words[-1][:-1]
+    return words
+
+
+def _checked(question: Question) -> Frame | YesNo | str:
+    if any("?" in word and word[-1] == "?" for word in question.words):
+        return "several_questions"
+    return frame(question)
+
+
+def _needs_tags(frame: Frame | YesNo | str, answer: str) -> bool:
+    return isinstance(frame, Frame) and (frame.slot in _TAGGED_SLOTS or answer.count(" ") >= 3)
+
+
+def _answer_tags(answers: Iterable[str], tagger: Tagger) -> dict[str, tuple[str, ...]]:
+    known = list(dict.fromkeys(answers))
+    parts = [tagger_words(answer.split()) for answer in known]
+    return {
+        answer: tuple(tagged.tags[i] for i in starts)
+        for answer, tagged, (_, starts) in zip(known, tagger.tag([p for p, _ in parts]), parts, strict=True)
+    }
+
+
+def _made(
+    question: str, frame: Frame | YesNo | str, answer: str, tags: tuple[str, ...]
+) -> Statement | NoStatement:
+    if not answer.strip():
+        return NoStatement("empty_answer")
+    if isinstance(frame, str):
+        return NoStatement(frame)
+    cased = question.strip()[:1].isupper()
+    if isinstance(frame, YesNo):
+        text = polar(frame, answer)
+        if text is None:
+            return NoStatement("answer_not_yes_or_no")
+        return Statement(sentence(text, capital=cased), "yes_no", frame.lost)
+    answer = " ".join(answer.split())
+    if frame.slot != "reason" and is_clause(answer, tags):
+        return NoStatement("answer_is_a_clause")
+    text = fill(frame, answer, tags)
+    if text is None:
+        return NoStatement("answer_does_not_fit")
+    starts_with_answer = not frame.before
+    return Statement(sentence(text, capital=cased and not starts_with_answer), frame.rule, frame.lost)

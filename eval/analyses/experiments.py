@@ -1,0 +1,285 @@
+"""The experiments of Curriculum (2204.06283, section 5) as far as results for them are stored.
+
+Inoculation curves, the matrix of simple and hard rows, what the partial input gives away, and what becomes of
+each phenomenon. Seeds of one setting are pooled: a value is their mean, and its interval that of the mean by
+Student's t, or, with a single seed, the metric's own interval over rows. All values are those of the metrics.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...hashing import canonical_json, sha256_text
+from ..results import Result
+
+FULL, PARTIAL, MAJORITY = "fine_tuned_full_input", "fine_tuned_partial_input", "majority"
+ZERO_SHOT = ("classifier", "lm_zero_shot", "seq2seq_zero_shot")
+
+KNOWN = 0.5
+"""A phenomenon is known, or learned, from this Matthews correlation on."""
+GIVEN_AWAY = 0.1
+"""The partial input gives a phenomenon away if it scores this much accuracy above the majority label."""
+
+SEEDS = "Student's t over seeds 95%"
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Mean over seeds of one metric of one config, with its interval; `interval` names the kind."""
+
+    value: float
+    low: float | None
+    high: float | None
+    interval: str
+    seeds: int
+
+    def line(self) -> dict[str, Any]:
+        """The fields as the lines below have them."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class InoculationPoint:
+    """One baseline on one config after `rows_per_label` rows of every label; 0 for the model as it came."""
+
+    config: str
+    baseline: str
+    model: str | None
+    settings: str
+    metric: str
+    rows_per_label: int
+    value: float
+    low: float | None
+    high: float | None
+    interval: str
+    seeds: int
+
+
+@dataclass(frozen=True)
+class GeneralisationCell:
+    """Accuracy after training on simple or hard rows, on simple or hard rows (C.7: a 2 x 2 matrix).
+
+    `part` is the phenomenon, None for a release of one data set; `scores` the table that graded the rows.
+    """
+
+    part: str | None
+    scores: str
+    config: str
+    baseline: str
+    model: str | None
+    settings: str
+    metric: str
+    train: str
+    evaluation: str
+    value: float
+    low: float | None
+    high: float | None
+    interval: str
+    seeds: int
+
+
+@dataclass(frozen=True)
+class PartialInput:
+    """What a model that sees only the hypothesis (or question) scores, beside the same with both texts."""
+
+    config: str
+    model: str | None
+    settings: str
+    metric: str
+    full: float
+    partial: float
+    majority: float | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What becomes of one phenomenon; None where no result tells.
+
+    `outcome`: `known` (zero-shot correlation of at least KNOWN), else `learned` (after fine-tuning), else
+    `not_learned`. `given_away`: the partial input is GIVEN_AWAY above the majority label.
+    `generalises`: trained on simple rows, hard rows are answered better than by the majority label's share.
+    """
+
+    config: str
+    part: str
+    zero_shot: float | None
+    fine_tuned: float | None
+    outcome: str | None
+    partial: float | None
+    majority: float | None
+    given_away: bool | None
+    simple_to_hard: float | None
+    generalises: bool | None
+
+
+def inoculation(results: Sequence[Result]) -> list[InoculationPoint]:
+    """Every point of every curve, by config, baseline, model and number of rows, each with all its metrics.
+
+    A curve begins with the same model as it came, where there is a zero-shot result of it.
+    """
+    trained = [r for r in results if r.settings.get("rows_per_label") is not None]
+    points = []
+    for (config, baseline, model, settings), runs in _grouped(trained, without=("rows_per_label",)).items():
+        by_number: dict[int, list[Result]] = {}
+        for run in runs:
+            by_number.setdefault(run.settings["rows_per_label"], []).append(run)
+        start = [r for r in results if r.baseline == "classifier" and (r.config, r.model) == (config, model)]
+        for number, group in ([(0, start[:1])] if start else []) + sorted(by_number.items()):
+            for metric in group[0].metrics:
+                points.append(
+                    InoculationPoint(
+                        config=config,
+                        baseline=baseline,
+                        model=model,
+                        settings=settings,
+                        metric=metric,
+                        rows_per_label=number,
+                        **pooled(group, metric).line(),
+                    )
+                )
+    return points
+
+
+def generalisation(
+    configs: Mapping[str, Mapping[str, Any]], results: Sequence[Result]
+) -> list[GeneralisationCell]:
+    """The cells of every matrix that can be filled; `configs` are entries of the manifest."""
+    cells = []
+    placed = {name: entry for name, entry in configs.items() if entry.get("splitter") == "pvi"}
+    of_cells = [r for r in results if r.config in placed and r.baseline in (FULL, PARTIAL)]
+    for (config, baseline, model, settings), runs in _grouped(of_cells).items():
+        entry, metric = placed[config], runs[0].headline
+        cells.append(
+            GeneralisationCell(
+                part=entry.get("part"),
+                scores=str(entry["scores"]),
+                config=config,
+                baseline=baseline,
+                model=model,
+                settings=settings,
+                metric=metric,
+                train=entry["parameters"]["train"],
+                evaluation=entry["parameters"]["evaluation"],
+                **pooled(runs, metric).line(),
+            )
+        )
+    return cells
+
+
+def partial_input(results: Sequence[Result]) -> list[PartialInput]:
+    """Full beside partial input, for runs that differ in nothing else."""
+    majorities = {(r.config, r.evaluated_on, r.limit): r for r in results if r.baseline == MAJORITY}
+    full = _grouped((r for r in results if r.baseline == FULL), without=("columns",))
+    rows = []
+    chosen = (r for r in results if r.baseline == PARTIAL)
+    for (config, _, model, settings), runs in _grouped(chosen, without=("columns",)).items():
+        whole = full.get((config, FULL, model, settings))
+        if whole is None:
+            continue
+        metric = runs[0].headline
+        base = majorities.get((config, runs[0].evaluated_on, runs[0].limit))
+        share = None if base is None or metric not in base.metrics else base.metrics[metric]["value"]
+        rows.append(
+            PartialInput(
+                config=config,
+                model=model,
+                settings=settings,
+                metric=metric,
+                full=pooled(whole, metric).value,
+                partial=pooled(runs, metric).value,
+                majority=share,
+            )
+        )
+    return rows
+
+
+def outcomes(configs: Mapping[str, Mapping[str, Any]], results: Sequence[Result]) -> list[Outcome]:
+    """What becomes of every phenomenon whose published placement was evaluated.
+
+    Where several models were, the best of each kind counts: the question is what can be had.
+    """
+    found = []
+    gaps = partial_input(results)
+    cells = generalisation(configs, results)
+    for name, entry in configs.items():
+        part = entry.get("part")
+        if part is None or entry.get("splitter") != "published":
+            continue
+        here = [r for r in results if r.config == name]
+        zero_shot = _best(here, ZERO_SHOT, "matthews_correlation")
+        tuned = _best(here, (FULL,), "matthews_correlation")
+        majority = _best(here, (MAJORITY,), "accuracy")
+        partial = max((gap.partial for gap in gaps if gap.config == name), default=None)
+        crossed = [
+            cell.value
+            for cell in cells
+            if (cell.part, cell.baseline, cell.train, cell.evaluation) == (part, FULL, "simple", "hard")
+        ]
+        simple_to_hard = max(crossed, default=None)
+        if zero_shot is None and tuned is None and partial is None and simple_to_hard is None:
+            continue
+        both = None not in (partial, majority)
+        found.append(
+            Outcome(
+                config=name,
+                part=part,
+                zero_shot=zero_shot,
+                fine_tuned=tuned,
+                outcome=_outcome(zero_shot, tuned),
+                partial=partial,
+                majority=majority,
+                given_away=partial - majority >= GIVEN_AWAY if both else None,  # type: ignore[operator]
+                simple_to_hard=simple_to_hard,
+                generalises=None if simple_to_hard is None or majority is None else simple_to_hard > majority,
+            )
+        )
+    return found
+
+
+def pooled(runs: Sequence[Result], metric: str) -> Pooled:
+    """Mean and interval of one metric over runs that differ in their seed alone."""
+    summaries = [run.metrics[metric] for run in runs]
+    values = [summary["value"] for summary in summaries]
+    if len(values) == 1:
+        one = summaries[0]
+        return Pooled(one["value"], one["low"], one["high"], one["interval"], 1)
+    mean = statistics.fmean(values)
+    half = _student_t(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+    return Pooled(mean, mean - half, mean + half, SEEDS, len(values))
+
+
+def _student_t(degrees: int) -> float:
+    """The quantile that leaves half of 1 - LEVEL above it."""
+    from scipy.stats import t
+
+    return float(t.ppf((1 + _LEVEL) / 2, degrees))
+
+
+def _grouped(
+    results: Iterable[Result], without: tuple[str, ...] = ()
+) -> dict[tuple[str, str, str | None, str], list[Result]]:
+    """Results by config, baseline, model and a hash of the settings, seeds and the fields `without` apart."""
+    groups: dict[tuple[str, str, str | None, str], list[Result]] = {}
+    for result in results:
+        kept = {name: value for name, value in result.settings.items() if name not in without}
+        rest = sha256_text(canonical_json([kept, result.limit, result.evaluated_on]))
+        groups.setdefault((result.config, result.baseline, result.model, rest), []).append(result)
+    return groups
+
+
+def _best(results: Sequence[Result], baselines: Sequence[str], metric: str) -> float | None:
+    chosen = [r for r in results if r.baseline in baselines and metric in r.metrics]
+    return max((pooled(runs, metric).value for runs in _grouped(chosen).values()), default=None)
+
+
+def _outcome(zero_shot: float | None, fine_tuned: float | None) -> str | None:
+    if zero_shot is not None and zero_shot >= KNOWN:
+        return "known"
+    if fine_tuned is None:
+        return None
+    return "learned" if fine_tuned >= KNOWN else "not_learned"

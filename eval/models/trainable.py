@@ -1,0 +1,99 @@
+"""A model to fine-tune as a classifier, before one knows for which labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from benchwright.errors import UsageError
+
+from ._identity import environment, tokenizer_sha256, weights_sha256
+from .classifier import load_classifier
+from .classifier_training import load_untrained_classifier
+from .embedded import embedded_model
+
+if TYPE_CHECKING:
+    from .classifier import SequenceClassifier
+
+Alignment = Callable[[Sequence[str], Sequence[str]], tuple[str, ...]]
+"""Names of a model's outputs and of a task's labels -> the label of each output. Raises UsageError."""
+
+
+class TrainableClassifier:
+    """A model by name: an encoder or a causal language model, or a classifier that is trained further.
+
+    `name` and `revision` are recorded; a local folder is recorded by its last part.
+    """
+
+    def __init__(self, model: str, revision: str | None, device: str) -> None:
+        self._model, self._revision, self._device = model, revision, device
+        self.name, self.revision = self._body.name, self._body.revision
+
+    def __repr__(self) -> str:
+        return f"TrainableClassifier({self.name!r})"
+
+    def for_labels(self, labels: Sequence[str], align: Alignment, seed: int) -> SequenceClassifier:
+        """A classifier of these labels.
+
+        A model with a head whose outputs stand for the labels keeps it, several outputs of one label summed
+        (neutral and contradiction are `not-entailed`); any other gets a new head, drawn from `seed`.
+        """
+        own = self._own_head
+        if own is not None:
+            try:
+                aligned = align(own.label_names, labels)
+            except UsageError:
+                aligned = None
+            if aligned is not None:
+                return own.with_labels(labels, [list(labels).index(label) for label in aligned])
+        return load_untrained_classifier(
+            self._model, labels, revision=self._revision, device=self._device, seed=seed
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a fine-tuned model besides recipe, rows and seed: JSON-able, no paths, no machine."""
+        return {
+            "model": self.name,
+            "revision": self.revision,
+            "weights_sha256": self._weights_sha256,
+            "tokenizer_sha256": tokenizer_sha256(self._body.tokenizer),
+            "own_labels": None if self._own_head is None else list(self._own_head.label_names),
+        }
+
+    def environment(self) -> dict[str, Any]:
+        """What may move the last bits of the weights: library versions, device, instruction set, threads."""
+        return environment(self._body.device)
+
+    @cached_property
+    def _body(self) -> SequenceClassifier:
+        # Any head does: names, tokenizer and the weights below it are read.
+        return self._own_head or load_untrained_classifier(
+            self._model, ("a", "b"), revision=self._revision, device=self._device
+        )
+
+    @cached_property
+    def _own_head(self) -> SequenceClassifier | None:
+        """The model as a classifier; None where it has no head, or one whose outputs have no names."""
+        if embedded_model(self._model) is not None:
+            return None
+        try:
+            return load_classifier(self._model, revision=self._revision, device=self._device)
+        except UsageError:
+            return None
+
+    @cached_property
+    def _weights_sha256(self) -> str:
+        module = self._body.module
+        return weights_sha256(module if self._own_head is not None else module.base_model)
+
+
+def load_trainable_classifier(
+    model: str, *, revision: str | None = None, device: str = "auto"
+) -> TrainableClassifier:
+    """A model to fine-tune: an embedded one by its name, a Hub id (at `revision`) or a local folder.
+
+    Raises PrerequisiteError where torch or the embedded model is missing, UsageError where there is no such
+    model.
+    """
+    return TrainableClassifier(model, revision, device)
