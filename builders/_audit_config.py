@@ -56,7 +56,8 @@ def audit_config(
         add("duplicate_input", known, (split,), repeated, message)
         conflicting, inputs = conflicts(rows.exact[members], rows.targets[members])
         message = (
-            f"row(s) of {split} share their input with one of another target in {split} ({inputs} inputs)"
+            f"row(s) of {split} share their input with a row of {split} that has another target "
+            f"({inputs} input(s))"
         )
         add("target_conflict", known, (split,), members[conflicting], message)
     for severity, splits, members, message in _label_sets(rows, side):

@@ -24,10 +24,8 @@ def audit_corpus(rows: AuditRows, published: bool, part: str | None = None) -> l
     repeated = later_copies(paired(rows.exact, rows.targets))
     found.append(("duplicate_row", known, repeated, "row(s) repeat an earlier row, target included"))
     conflicting, inputs = conflicts(rows.exact, rows.targets)
-    kind = "labels" if rows.labelled else "targets"
-    message = (
-        f"row(s) share their input with a row that has another target ({kind} conflict; {inputs} inputs)"
-    )
+    kind = f"{'labels' if rows.labelled else 'targets'} conflict; {inputs} input(s)"
+    message = f"row(s) share their input with a row that has another target ({kind})"
     found.append(("target_conflict", known, conflicting, message))
     for column, component in rows.components.items():
         severity: Severity = "known" if published else "error"

@@ -22,6 +22,7 @@ bands of all inputs are joined here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +36,7 @@ _HASHES = (5, 1)
 _FAR = 0.65
 _CHARACTERS_AT_ONCE, _TEXTS_AT_ONCE = 4_000_000, 16_384
 _PAIRS_AT_ONCE = 100_000
+_SETS_KEPT = 20_000
 # Odd constants of splitmix64 (Steele, Lea and Flood 2014), which spread the bits of packed characters.
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
@@ -50,7 +52,7 @@ class NearDuplicates:
         ranked = sorted(columns, key=lambda column: len(column[0]), reverse=True)
         self._texts = [texts for texts, _ in ranked]
         self._codes = [codes for _, codes in ranked]
-        self._trigrams: list[dict[int, frozenset[str]]] = [{} for _ in ranked]
+        self._set = lru_cache(_SETS_KEPT)(self._trigrams)
         hashes = _HASHES if len(ranked) > 1 else (sum(_HASHES),)
         self._keys = np.zeros((_BANDS, len(self._codes[0])), dtype=np.uint32)
         for number, (texts, codes, count) in enumerate(zip(self._texts, self._codes, hashes, strict=False)):
@@ -58,7 +60,8 @@ class NearDuplicates:
             if number == 0:
                 self._signatures = bytes_
             for band in range(_BANDS):
-                self._keys[band] = _mixed(self._keys[band] * _MIX[0] + keys[codes, band]) >> np.uint64(32)
+                before = self._keys[band].astype(np.uint64)
+                self._keys[band] = _mixed(before * _MIX[0] + keys[codes, band]) >> np.uint64(32)
         self._orders = [np.argsort(keys, kind="stable").astype(np.int32) for keys in self._keys]
 
     def of(self, queries: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -104,11 +107,8 @@ class NearDuplicates:
         shared = len(one & two)
         return _OF * shared >= _SHARED * (len(one) + len(two) - shared)
 
-    def _set(self, column: int, code: int) -> frozenset[str]:
-        known = self._trigrams[column]
-        if code not in known:
-            known[code] = trigrams(self._texts[column][code].as_py())
-        return known[code]
+    def _trigrams(self, column: int, code: int) -> frozenset[str]:
+        return trigrams(self._texts[column][code].as_py())
 
 
 def trigrams(text: str) -> frozenset[str]:

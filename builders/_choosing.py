@@ -66,8 +66,7 @@ def in_source(
             what, fix = lacking
             raise SourceError(f"no {what} for config {spec.name!r}", path=root, fix=fix)
     if not found:
-        what = "none of the parts" if data.parts else "none of the published splits"
-        raise UsageError(f"the source holds {what} that the configs are made of; name other configs")
+        raise UsageError("the source holds nothing that these configs are made of; name other configs")
     return found
 
 

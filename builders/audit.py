@@ -52,8 +52,8 @@ __all__ = [
     "write_accepted_file",
 ]
 
-NEAR_DUPLICATE_ROWS = 200_000
-"""Most rows in which a build looks for near-duplicates; `audit` does whatever their number."""
+NEAR_DUPLICATE_ROWS = 500_000
+"""Most rows, once for each config, among which a build looks for near-duplicates; `audit` has no limit."""
 _REPAIRED = ("leak_exact", "duplicate_input")
 """Findings on a config that its cleaned config does not have; a conflict is one of them too."""
 
@@ -88,7 +88,7 @@ def audit_part(
     if len(used) < len(rows):
         rows, sides = rows.take(used), {name: side[used] for name, side in sides.items()}
     findings = audit_corpus(rows, published, part)
-    wanted = len(rows) <= NEAR_DUPLICATE_ROWS if near is None else near
+    wanted = len(rows) * len(sides) <= NEAR_DUPLICATE_ROWS if near is None else near
     if not wanted:
         message = "row(s) are too many to look for near-duplicates in a build; `benchwright audit` does it"
         named = rows.uids.to_pylist()

@@ -264,9 +264,10 @@ class Builder(ABC):
     """Whether placements are those of a published benchmark: its leaks are known, others are errors."""
     published_rows: ClassVar[int]
     published_sizes: ClassVar[Sizes]
-    templates: ClassVar[dict[str, PromptTemplate]]
-    default_prompt: ClassVar[str]
-    kfold_template: ClassVar[str]
+    templates: ClassVar[Mapping[str, PromptTemplate]] = MappingProxyType({})
+    """Prompts of language-model scores by name; none for corpora without such scores."""
+    default_prompt: ClassVar[str] = ""
+    kfold_template: ClassVar[str] = ""
     training_template: ClassVar[str | None] = None
     """What fold models are trained on, where that differs from what they score."""
     fine_tune_steps: ClassVar[int] = 2_000

@@ -89,7 +89,8 @@ def rescore(
         raise ReleaseError(f"{folder.path} has no score tables; there is nothing to score again")
     manifest = folder.manifest
     entries = manifest["scores"]
-    models = {entry["provenance"]["key"]["model"]["weights_sha256"] for entry in entries.values()}
+    # By name: the weights of a classifier's new head depend on its labels.
+    models = {entry["provenance"]["model"]["model"] for entry in entries.values()}
     if lm is not None and len(models) > 1:
         raise UsageError(f"the score tables come from {len(models)} models, which one --lm cannot stand for")
     builder = builder_of(manifest)

@@ -219,6 +219,7 @@ def print_demo(releases: Sequence[ReleaseFolder]) -> None:
 def print_list(as_json: bool) -> None:
     """Everything that can be named on the command line."""
     from ..builders.base import BuildOptions, builders
+    from ..builders.curriculum.recast import recasts
     from ..builders.scoring import TableMaker, names_by_scorer
     from ..eval.analyses.parsers import parsers
     from ..eval.baselines import baselines
@@ -231,6 +232,7 @@ def print_list(as_json: bool) -> None:
         "template_rules": template_rules,
         "baselines": baselines,
         "parsers": parsers,
+        "recasts": recasts,
     }
     made = {name: builders.get(name)() for name in builders}
     listed = {

@@ -171,13 +171,13 @@ def write_source(folder: Path, puzzles: Sequence[str] = tuple(ROWS)) -> Path:
                     "premise": f"the {puzzle} of {chr(97 + place % 26)} {chr(97 + place // 26)} is known",
                     "hypothesis": f"it is so {chr(97 + place % 5)} {words[shown]}",
                     "label": label,
-                    "split": "train" if place % 3 else "val",
+                    "split": "train" if place // 6 % 3 else "val",
                     **({"shade": f"shade {place % 4}"} if puzzle == "colour" else {}),
                 }
             )
         if puzzle == "colour":
             lines[-2] = {**lines[0], "split": "train"}
-            lines[-1] = {**lines[1], "label": labels[0], "split": "train"}
+            lines[-1] = {**lines[7], "label": labels[0], "split": "train"}
         text = "".join(json.dumps(line) + "\n" for line in lines)
         (folder / f"{puzzle}.jsonl").write_text(text, encoding="utf-8")
     return folder

@@ -65,8 +65,8 @@ def replaced(table: pa.Table, **columns: Any) -> pa.Table:
     return table.set_column(at, "content_id", content_ids(table, list(BINARY_NLI.inputs)))
 
 
-def tiny_encoder(folder: Path) -> str:
-    """An encoder of one layer over words and letters, with random weights large enough to learn from."""
+def tiny_encoder(folder: Path, *, spread: float = 0.3) -> str:
+    """An encoder of one layer over words and letters; 0 as the `spread` of weights is deaf to them."""
     import torch
     from transformers import BertConfig, BertModel
 
@@ -81,7 +81,7 @@ def tiny_encoder(folder: Path) -> str:
                 max_position_embeddings=48,
                 hidden_dropout_prob=0.0,
                 attention_probs_dropout_prob=0.0,
-                initializer_range=0.3,
+                initializer_range=spread,
             )
         )
     module.save_pretrained(folder)

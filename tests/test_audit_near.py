@@ -86,7 +86,7 @@ def test_no_pair_at_the_threshold_is_missed_among_thousands():
     [
         ("davy crockett died at the alamo", "crockett died at the alamo", True),
         ("a man is playing a guitar", "a man is playing guitar", True),
-        ("a man is playing a guitar", "a man is not playing a guitar", True),
+        ("a man is playing a guitar", "a man is not playing a guitar", False),
         ("a man is playing a guitar", "a man is playing the piano", False),
         ("he has two dogs", "he has ten dogs", False),
     ],
@@ -137,7 +137,9 @@ def test_exact_and_normalised_leaks_are_not_named_again():
 def test_both_inputs_have_to_be_alike():
     passage = "The treaty of 1648 ended a war of thirty years and left the empire a patchwork of states."
     rows = _rows(
-        (passage, "Did the war end?"), (passage, "Were there many states?"), (passage, "Did a war end?")
+        (passage, "Did the war end in 1648?"),
+        (passage, "Were there many states?"),
+        (passage, "Did the wars end in 1648?"),
     )
     (finding,) = _near_findings(rows, TRAIN, TEST, TEST)
     assert finding.uids == ("r2",)

@@ -70,11 +70,16 @@ RECIPE = ClassifierRecipe(
 
 
 def save_encoder(folder: Path, build: Callable[[int], Any]) -> Path:
-    """A random body with another head than a classifier's, or with none."""
+    """A random body with weights as large as trained ones, and another head than a classifier's or none."""
     tokens = tiny_classifiers.tokenizer()
     with torch.random.fork_rng():
         torch.manual_seed(1)
-        build(len(tokens)).save_pretrained(folder)
+        module = build(len(tokens))
+        with torch.no_grad():
+            for weights in module.parameters():
+                if weights.ndim > 1:
+                    weights.normal_(0.0, 0.25)
+        module.save_pretrained(folder)
     tokens.save_pretrained(folder)
     return folder
 
@@ -284,7 +289,7 @@ def test_the_best_step_is_chosen_by_loss_or_by_accuracy(bert: SequenceClassifier
     first, second, labels = toy(64)
     recipe = replace(RECIPE, max_steps=40, eval_every=1, schedule="constant")
     for choice in ("loss", "accuracy"):
-        tuned, log = fine_tune_classifier(
+        _, log = fine_tune_classifier(
             bert, first, second, labels, replace(recipe, choose_by=choice, patience=40), seed=1
         )
         accuracies, losses = log.validation_accuracies, log.validation_losses
@@ -496,7 +501,7 @@ def test_a_run_that_diverges_says_so(bert: SequenceClassifier) -> None:
     with torch.no_grad():
         bert.module.classifier.weight.fill_(float("nan"))
     for recipe in (RECIPE, replace(RECIPE, choose_by="accuracy"), replace(RECIPE, validation_share=0.0)):
-        with pytest.raises(UsageError, match="training diverged.* 3 steps; lower learning_rate"):
+        with pytest.raises(UsageError, match=r"training diverged.* 3 steps; lower learning_rate"):
             fine_tune_classifier(bert, first, second, labels, replace(recipe, max_steps=3), 1)
 
 

@@ -277,7 +277,7 @@ def test_ar_lsat_asks_the_question_in_the_premise(tmp_path: Path) -> None:
     ("fields", "reason"),
     [
         ({"answer": "F"}, "unknown label, got 'F'"),
-        ({"options": ["a", "b"], "answer": "C"}, "unknown label"),
+        ({"options": ["a", "b"], "answer": "C"}, "no such option, got 'C'"),
         ({"options": ["a", ""], "answer": "A"}, "empty component"),
         ({"question": 7}, "wrong type"),
     ],

@@ -118,8 +118,11 @@ def _joined(rows: Sequence[PhenomenonRows], notes: Sequence[str]) -> CurriculumS
 
 
 def _published(phenomenon: Phenomenon, files: TaskFiles, faults: FaultLog) -> PhenomenonRows:
-    labels, notes = {}, []
-    numbers = {label: number for number, label in enumerate(phenomenon.task.labels or ())}
+    numbers: dict[str | int, int] = {
+        label: number for number, label in enumerate(phenomenon.task.labels or ())
+    }
+    labels: dict[str, Mapping[str | int, int]] = {}
+    notes = []
     for split in TASK_SPLITS:
         words = _RELEASED_LABELS.get((phenomenon.name, split))
         labels[split] = numbers
@@ -138,7 +141,11 @@ def _published(phenomenon: Phenomenon, files: TaskFiles, faults: FaultLog) -> Ph
 
 
 def _recast(phenomenon: Phenomenon, found: Sequence[FoundRecast], faults: FaultLog) -> PhenomenonRows:
-    tables, files, notes, corpora, read = [], [], [], [], 0
+    tables: list[pa.Table] = []
+    files: list[SourceFile] = []
+    notes: list[str] = []
+    corpora: list[Corpus] = []
+    read = 0
     for recast, folder in found:
         made = recast.read(folder, faults)
         tables.append(_recast_table(phenomenon, recast.corpus, made))

@@ -139,7 +139,7 @@ def _located(
 
 def read_task(
     files: TaskFiles,
-    labels: Mapping[str, Mapping[str, int]],
+    labels: Mapping[str, Mapping[str | int, int]],
     faults: FaultLog,
     *,
     item: str | None = None,
@@ -158,22 +158,24 @@ def read_task(
 
     Raises SourceError for files that cannot be read, SourceErrors as `faults` decides.
     """
-    tables, described, notes, read = [], [], [], 0
+    tables: list[pa.Table] = []
+    described: list[SourceFile] = []
+    notes: list[str] = []
     for split, file in zip(TASK_SPLITS, (files.train, files.val), strict=True):
         reader = _SplitReader(files.task, split, labels[split], faults)
         described.append(reader.read(file))
         tables.append(reader.table(item))
         notes.extend(reader.notes(file))
-        read += described[-1].rows
+    read = sum(file.rows for file in described)
     return TaskPairs(pa.concat_tables(tables), tuple(described), read, tuple(notes))
 
 
 class _SplitReader:
     """Collects the pairs of one file."""
 
-    def __init__(self, task: str, split: str, labels: Mapping[str, int], faults: FaultLog) -> None:
+    def __init__(self, task: str, split: str, labels: Mapping[str | int, int], faults: FaultLog) -> None:
         self.prefix, self.split, self.faults = f"curriculum_{task}:{split}", split, faults
-        self.labels: Mapping[str | int, int] = dict(labels)
+        self.labels = labels
         self._pairs: list[_Pair] = []
         self._other_fields: Counter[str] = Counter()
         self._other_idx = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ._verbs import is_known_verb, is_past_participle, is_past_tense
 from .tagging import TaggedWords
@@ -22,7 +23,7 @@ PREPOSITIONS = frozenset(
     """about above across after against along among amongst around as at before behind below beneath beside
     besides between beyond by despite during for from in inside into near of off on onto out outside over per
     since through throughout to toward towards under underneath until up upon via with within without down
-    alongside like than""".split()
+    alongside like than concerning regarding""".split()
 )
 SUBORDINATORS = frozenset("when while because if although though unless whereas once whenever".split())
 RELATIVE = frozenset("who which that whom whose where when".split())
@@ -37,6 +38,7 @@ _TIME_WORDS = frozenset(
     """january february march april may june july august september october november december monday tuesday
     wednesday thursday friday saturday sunday""".split()
 )
+_ADVERBS = frozenset("instead today now later again originally initially currently recently first most".split())
 # prepositions that follow another one as part of it: "out of", "up to"
 _COMPOUND = frozenset(
     [("out", "of"), ("up", "to"), ("up", "with"), ("away", "from"), ("because", "of"), ("due", "to"), ("off", "of")]
@@ -108,6 +110,7 @@ class Question:
         )
 
 
+@lru_cache(65_536)
 def bare(word: str) -> str:
     """A word without quotes, brackets and punctuation at its edges; itself where nothing is left."""
     return word.strip(_EDGE) or word
@@ -168,7 +171,7 @@ def _best_verb(q: Question, start: int) -> tuple[int | None, int]:
 def inflected_verb(q: Question, start: int) -> int | None:
     """A past tense where a base form should stand ("did the gallery opened")."""
     for i in range(start + 1, len(q)):
-        if q.tags[i] == "VBD" and is_past_tense(q.lows[i]) and not is_known_verb(q.lows[i]) and q.is_nominal(i - 1):
+        if q.tags[i] == "VBD" and is_past_tense(q.lows[i]) and not is_known_verb(q.lows[i]) and q.tags[i - 1] in NOMINAL | {"RB"}:
             return i
     return None
 
@@ -176,32 +179,38 @@ def inflected_verb(q: Question, start: int) -> int | None:
 def _base_score(q: Question, i: int) -> int:
     known = is_known_verb(q.lows[i])
     if q.tags[i] in ("VB", "VBP"):
-        return 0 if known else -1000 if q.tags[i] == "VB" else -8000
+        known_score = 0 if q.tags[i] == "VB" else -300
+        return known_score if known else -4000 if q.tags[i] == "VB" else -8000
     if q.lows[i] in AUXILIARIES - {"have", "do"} or not q.lows[i][:1].isalpha():
         return 10 * _UNLIKELY
     if q.base[i] < 2 * _UNLIKELY:
         return _KNOWN_OTHERWISE + 8000 if known else 10 * _UNLIKELY
-    return q.base[i] + (8000 if known else 0)
+    bonus = 8000 if known else 4000 if q.lows[i].endswith(("ize", "ise", "ify", "ate")) else 0
+    return min(q.base[i] + bonus, -500)
 
 
 def _verb_context(q: Question, start: int, i: int) -> int:
     """What speaks against a verb at `i`, in the tagger's thousandths."""
     low, before, word = q.lows[i], q.lows[i - 1], q.words[i]
-    if before == "to" or low.endswith("ing") or low in PREPOSITIONS - {"like"} or not word[-1:].isascii():
+    if before == "to" or (low.endswith("ing") and not is_known_verb(low)) or low in PREPOSITIONS - {"like"} or not word[-1:].isascii():
         return 10 * _UNLIKELY
     score = 0
     if q.low(i + 1) == "of" and low not in ("consist", "think", "die", "approve", "dispose", "speak", "dream"):
         score -= 3000
     if q.tags[i - 1] in ("DT", "PRP$", "POS") or before in DETERMINERS - PRONOUNS or "'s" in before:
         score -= 4000
-    if before in ("and", "or", "of", "in", "for", "by", "with", "from", "&", "at", "on"):
+    if before in ("and", "or", "&"):
         score -= 3000
+    if before in PREPOSITIONS:
+        score -= 8000
     if q.commas[i] and i + 1 < len(q):
         score -= 1000
     if word != word.lower() or q.tags[i] in ("CD", "NNS", "VBZ"):
         score -= 3000
     if any(q.is_relative(k) for k in range(start + 1, i)):
         score -= 500
+    if any(q.lows[k] in AUXILIARIES for k in range(start + 1, i)):
+        score -= 6000
     if q.tag(i + 1) in ("NN", "NNS", "VB", "VBP") and q.tags[i] not in ("VB", "VBP"):
         score -= 3000
     return score
@@ -238,9 +247,13 @@ def predicate_start(q: Question, start: int, *, openers: bool = True) -> int | N
     if q.low(start) in PRONOUNS and (q.tags[start] in ("PRP", "EX") or q.tag(start + 1) not in NOMINAL | {"JJ"}):
         return start + 1 if start + 1 < len(q) else None
     preposition, before = None, ""
+    if openers:
+        same = next((i for i in range(start + 1, len(q) - 1) if q.lows[i] == "the" and q.lows[i + 1] == "same"), None)
+        if same is not None and q.lows[same - 1] not in _NO_BOUNDARY:
+            return same
     for i in range(start + 1, len(q)):
         low, tag, before = q.lows[i], q.tags[i], q.lows[i - 1]
-        if before in _NO_BOUNDARY or "'s" in before:
+        if before in _NO_BOUNDARY or ("'s" in before and not (is_participle(q, i) and q.low(i + 1) in PREPOSITIONS)):
             continue
         after_noun = q.tags[i - 1] not in _NOT_BEFORE or i == start + 1
         if q.is_relative(i) and tag != "IN" and q.is_nominal(i - 1):
@@ -309,7 +322,7 @@ def stranded(q: Question, verb: int) -> int | None:
         infinitive = after == "to" and q.tag(i + 2) == "VB"
         if q.commas[i] or infinitive or (after in PREPOSITIONS and after != "to" and low not in ("as", "like")):
             return i
-        if after in SUBORDINATORS:
+        if after in SUBORDINATORS or after in _ADVERBS:
             return i
     return None
 

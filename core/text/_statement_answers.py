@@ -14,6 +14,9 @@ _MONTH = r"(?:january|february|march|april|may|june|july|august|september|octobe
 _DAY = re.compile(rf"(?i)(?:.*\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}\b|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b).*")
 _DECADE = re.compile(r"(?i)(?:(?:early|late|mid|mid-|the|and|to|or|\d{1,2}(?:st|nd|rd|th))[ -])*(?:\d{4}'?s|\d0s|\d{1,2}(?:st|nd|rd|th)[ -]centur(?:y|ies)(?: .*)?)\b.*")
 _ORDINAL = re.compile(r"(?i)(?:(?:the|early|late|mid) )*(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|\w+teenth)")
+_ADJECTIVE = re.compile(r"(?:ist|ite|ic|al|ory|ary|ive|ese|ish|ous|able|ible|ful|less)$")
+_PLAIN_ADJECTIVE = re.compile(r"(?:ical|ional|atic|ific|etic|ative|uous|eous|ious|ary|ular|less|ible|able)$")
+_PERSON = re.compile(r"(?:ist|ian|or|er|man|woman|ant)$")
 _CLOCK = re.compile(r"(?i)(?:\d{1,2}(?::\d\d)?\s?(?:am|pm|a\.m\.|p\.m\.|o'clock)|\d{1,2}:\d\d|noon|midnight|night|christmas|easter|dawn|dusk)\b.*")
 _ADVERBIAL_STARTS = PREPOSITIONS | SUBORDINATORS | frozenset(
     """here there abroad home everywhere somewhere worldwide nationwide today yesterday tomorrow tonight now currently
@@ -43,10 +46,32 @@ _NAMES_WITH_THE = frozenset(
     ["United States", "United Kingdom", "Netherlands", "Philippines", "Bahamas", "Soviet Union", "European Union"]
     + ["US", "UK", "USA", "U.S.", "U.K.", "EU", "UN", "NFL", "NBA", "CIA", "FBI", "BBC", "USSR", "Vatican", "Bronx"]
 )
+_POSSESSIVES = frozenset("one two three four five my your his her its their our some any no each every many".split())
+# singular count nouns: "church conference" -> "the church conference"
+_COUNTABLE = frozenset(
+    """system method process conference party movement army government church council committee company university
+    school college empire king queen president minister parliament court law act treaty war battle attack river sea
+    ocean lake mountain island city country state region team club group band organization organisation agency
+    association union model machine engine device instrument technique approach strategy
+    program programme project series species family tribe dynasty kingdom republic revolution rebellion reformation
+    crust core mantle atmosphere moon sun earth equator sky wall bridge tower building station airport museum
+    library theatre theater stadium hospital hotel market street road bank industry economy virus
+    wheel pump boiler piston valve cylinder turbine constitution
+    assembly senate commission board department ministry bureau navy fleet regiment brigade legion version unit crisis event design
+    style document agreement contract book novel film movie tournament championship festival ceremony structure vehicle
+    car ship boat plane rocket satellite computer network alphabet antenna battery""".split()
+)
+_REGNAL = re.compile(r"(?i)\b[ivx]{1,4} of\b")
+_BEFORE_THE = frozenset(["", "in", "at", "on", "to", "because of"])
+_NO_ARTICLE = re.compile(
+    r"(?:fear|lack|freedom|loss|more|less|most|half|because|instead|out|plenty|dozens|hundreds|thousands|millions|"
+    r"much|many|some|use|control|evidence|advocacy|knowledge|one|two|three|parts?|all|none|members?|types?|kinds?)\b"
+)
 _TAILS_WITH_THE = frozenset(
     """Empire Kingdom Dynasty Republic Union Party Bureau Committee Commission Association Council Act Treaty River
     Sea Ocean Canal War Church Senate Army Navy Conference League Institute Foundation Agency Government Academy
-    Mountains Islands Desert Peninsula Valley Plan Revolution Movement Reformation States Broncos Panthers Steelers
+    Mountains Islands Desert Peninsula Valley Plan Revolution Movement Reformation States Period Era Age Declaration Constitution
+    Calendar Papers Articles Accords Wars Cup Prize Broncos Panthers Steelers
     Patriots Cowboys Bears Cardinals Seahawks Crusade Renaissance Alps Rebellion Orchestra Museum Games""".split()
 )
 _HEADS_WITH_THE = frozenset(
@@ -68,6 +93,11 @@ def fill(frame: Frame, answer: str, answer_tags: tuple[str, ...] = ()) -> str | 
     slot = frame.slot
     words = answer.split()
     first = words[0].strip("\"'“”‘’(").lower()
+    if slot == "happening":
+        subject, tail = frame.noun.split("|")
+        if answer_tags[:1] not in (("VB",), ("VBP",), ("NN",)) or first in DETERMINERS:
+            return _join(answer, after)
+        return _join(subject, _bare_answer(answer, last=not tail), tail)
     if slot == "doing":
         return _doing(frame, answer, first, answer_tags)
     if slot == "place":
@@ -85,6 +115,8 @@ def fill(frame: Frame, answer: str, answer_tags: tuple[str, ...] = ()) -> str | 
         if _ORDINAL.fullmatch(answer):
             lead, trail = lead if first == "the" else f"{lead} the", frame.noun
     elif slot == "reason":
+        if answer_tags[:1] in (("VBN",), ("VBD",)) and not _has_verb(answer, answer_tags):
+            return None
         lead = _reason_word(first, answer, answer_tags)
     elif slot == "manner":
         fitting = _manner_word(first, answer_tags)
@@ -96,7 +128,15 @@ def fill(frame: Frame, answer: str, answer_tags: tuple[str, ...] = ()) -> str | 
     elif slot == "count":
         trail = _counted(answer, frame.noun, answer_tags)
     elif slot == "sort":
-        trail = frame.noun if answer_tags[-1:] in (("JJ",), ("VBN",)) and len(words) < 4 else ""
+        trail = frame.noun if _is_adjective(answer, answer_tags) else ""
+    elif slot == "which":
+        if _ORDINAL.fullmatch(answer):
+            lead, trail = "" if first == "the" else "the", frame.noun
+        elif len(words) == 1 and answer.islower() and _PLAIN_ADJECTIVE.search(answer):
+            trail = frame.noun
+    elif slot == "role":
+        person = len(words) < 4 and answer.islower() and (_PERSON.search(answer) or words[-1] in _COUNTABLE)
+        lead = "" if not person or first in DETERMINERS else "an" if first[:1] in "aeiou" else "a"
     elif slot == "measure":
         trail = _measured(answer, frame.noun)
     elif slot == "possessive":
@@ -107,14 +147,16 @@ def fill(frame: Frame, answer: str, answer_tags: tuple[str, ...] = ()) -> str | 
             trail = f"percent {trail}"
     if not lead:
         before = _without_repeated(before, first)
-    if slot in ("noun", "subject", "place", "goal", "dated") and _needs_article(answer, before):
+    if not lead and _FRONT_NAMING.search(before):
+        return _join(before, _bare_answer(answer, last=not (trail or after)), f"{trail} {after}".strip())
+    if slot in ("noun", "subject", "place", "goal", "dated", "which", "role", "reason") and lead in _BEFORE_THE and _needs_article(answer, before):
         lead = f"{lead} the".strip()
     return _join(before, f"{lead} {_bare_answer(answer, last=not (trail or after))}".strip(), f"{trail} {after}".strip())
 
 
 def is_clause(answer: str, tags: tuple[str, ...]) -> bool:
     """Whether an answer of four words or more is a sentence of its own ("they contain striated muscle")."""
-    if len(tags) < 4 or tags[0] not in ("PRP", "NN", "NNS", "NNP", "NNPS", "DT", "PRP$", "JJ"):
+    if len(tags) < (3 if tags[:1] == ("PRP",) else 4) or tags[0] not in ("PRP", "NN", "NNS", "NNP", "NNPS", "DT", "PRP$", "JJ"):
         return False
     for i, word in enumerate(answer.split()):
         if tags[i] in ("WDT", "WP", "WRB", "IN", "VBG", "TO", "CC") or word[-1] in ",;:" or word[0] in "([\"":
@@ -128,6 +170,9 @@ def polar(frame: YesNo, answer: str) -> str | None:
     """The statement that a yes or a no makes; None for any other answer."""
     word = answer.strip(" .!").lower()
     if word in YES:
+        if frame.lost and frame.lost[0].lower() in ("can", "could", "may"):
+            # "you can use any lane": any is free choice here
+            return frame.yes
         return _POLAR_WORD.sub(lambda m: _SOME[m[0].lower()], frame.yes)
     if word not in NO:
         return None
@@ -145,6 +190,9 @@ def sentence(text: str, *, capital: bool) -> str:
         text = text[:place] + text[place].upper() + text[place + 1 :]
     text = text.rstrip(" ,;:")
     return text if _ENDS_SENTENCE.search(text) else text + "."
+
+
+_FRONT_NAMING = re.compile(r"\b(?:name|names|term|word|title|nickname|symbol|phrase|motto|called|named)\b")
 
 
 def _agreeing(after: str, words: list[str], tags: tuple[str, ...], *, named: bool) -> str:
@@ -166,7 +214,8 @@ def _is_plural(words: list[str], tags: tuple[str, ...]) -> bool:
             break
         if tag == "CC" and word == "and" and head:
             return True
-        head = tag if tag in ("NN", "NNS", "NNP", "NNPS", "CD") else head
+        plural = word.rstrip(",;").endswith("s") or word.lower() in ("people", "men", "women", "children", "algae", "police")
+        head = ("NNS" if plural else "NN") if tag == "NNS" else tag if tag in ("NN", "NNP", "NNPS", "CD") else head
         if word[-1] in ",;" and "and" not in words:
             break
     return head == "NNS"
@@ -181,7 +230,13 @@ def _needs_article(answer: str, before: str) -> bool:
         return True
     if words[0].lower() in DETERMINERS:
         return False
-    if len(words) < 2 or not all(w[:1].isupper() or w in ("of", "and", "the", "for", "in", "on", "to") for w in words):
+    if re.match(r"(?:[a-z-]+ ){1,3}of (?:the|a|an|[A-Z])", answer) and not _NO_ARTICLE.match(answer) and not _REGNAL.search(answer):
+        return words[0] not in DETERMINERS | _POSSESSIVES | PREPOSITIONS and not words[0].endswith(("ing", "ed", "s"))
+    if words[-1] in _COUNTABLE and "of" not in words and "'" not in answer and not any(c.isdigit() for c in words[0]) and len(words) < 5:
+        return words[0].lower() not in DETERMINERS | _POSSESSIVES and "'s" not in words[0] and "and" not in words
+    if words[0].lower() in _POSSESSIVES:
+        return False
+    if len(words) < 2 or not all(w[:1].isupper() or w.isdigit() or w in ("of", "and", "the", "for", "in", "on", "to") for w in words):
         return False
     return words[0] in _HEADS_WITH_THE if "of" in words[1:2] else words[-1] in _TAILS_WITH_THE and "of" not in words
 
@@ -241,6 +296,8 @@ def _dated(before: str, answer: str, first: str) -> tuple[str, str]:
 
 
 def _reason_word(first: str, answer: str, tags: tuple[str, ...]) -> str:
+    if answer.lower().startswith(("a result of", "the result of", "part of", "a way")):
+        return "as"
     if first in ("because", "to", "due", "for", "since", "so", "in", "as", "out", "by", "from", "after", "if", "when", "through", "with"):
         return ""
     if _has_verb(answer, tags):
@@ -283,6 +340,10 @@ def _counted(answer: str, noun: str, tags: tuple[str, ...]) -> str:
     if re.search(rf"\b{re.escape(stem)}", low):
         return ""
     return noun if _NUMBER.fullmatch(answer) else ""
+
+
+def _is_adjective(answer: str, tags: tuple[str, ...]) -> bool:
+    return len(tags) <= 3 and (tags[-1:] in (("JJ",), ("VBN",)) or _ADJECTIVE.search(answer) is not None)
 
 
 def _measured(answer: str, word: str) -> str:

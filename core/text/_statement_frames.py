@@ -31,7 +31,7 @@ from ._questions import (
     predicate_start,
     stranded,
 )
-from ._verbs import is_known_verb, is_past_participle, is_past_tense, past_tense, third_person
+from ._verbs import base_form, is_known_verb, is_past_participle, is_past_tense, past_tense, third_person
 
 _IMPERATIVES = frozenset("give list describe explain identify tell complete state define choose select find".split())
 _TIME_IN = frozenset("year years month decade century season era period age".split())
@@ -39,7 +39,7 @@ _TIME_ON = frozenset("day date days dates weekday".split())
 _PLACES = frozenset(
     """city country state town county region continent area place province location village district island
     neighborhood neighbourhood capital borough nation stadium building room museum university school venue
-    cities countries states places areas regions""".split()
+    part parts cities countries states places areas regions""".split()
 )
 _INTRANSITIVE = frozenset(
     """happen occur live die originate begin start end take play compete grow work serve reside settle appear meet
@@ -51,8 +51,13 @@ _KINDS = frozenset(
     species form""".split()
 )
 # heads whose "of" phrase the answer does not repeat: "what percentage of farmland" + "half" -> "half of farmland"
+_TAKE_PREPOSITION = frozenset(
+    """reminiscent full aware fond proud capable indicative typical characteristic representative afraid critical
+    similar close equal opposed dependent responsible famous compliant guilty""".split()
+)
+_GROUPS = frozenset("children's men's women's people's boys' girls' ladies' world's".split())
 _SORTS = frozenset("kind kinds type types sort sorts".split())
-_SHARES = frozenset("percentage percent share fraction proportion portion part amount number half".split())
+_SHARES = frozenset("percentage percent share fraction proportion portion amount number half".split())
 _NAMING = frozenset("call name consider term dub label nickname title deem".split())
 _SAYING = frozenset("say think believe claim suggest argue feel assume assert hold propose conclude state".split())
 _CONTROL = frozenset(
@@ -142,7 +147,8 @@ def _fronted(q: Question) -> Frame | YesNo | str | None:
             low in WH_WORDS for low in q.lows[i + 1 :]
         ):
             return None
-        if after_comma and (opens or q.lows[i] in AUXILIARIES) and _asks(rest):
+        polar = q.lows[i] in AUXILIARIES and q.lows[0] in PREPOSITIONS | SUBORDINATORS
+        if after_comma and (opens or (polar and not set(rest.lows) & WH_WORDS)) and _asks(rest):
             return _behind(q.text(0, i), frame(rest))
         if q.tags[i] in FINITE or q.lows[i] in AUXILIARIES:
             if not (after_comma or q.lows[0] in PREPOSITIONS | SUBORDINATORS or is_participle(q, 0)):
@@ -196,7 +202,7 @@ def _in_place(q: Question) -> Frame | None:
             return Frame("in_place", q.text(0, i), q.text(end), "doing", f"{q.text(0, i - 1)}||do", lost)
         if q.lows[i - 1] in ("a", "an"):
             return Frame("in_place", q.text(0, i - 1), q.text(end), "article", "", tuple(q.words[i - 1 : end]))
-        if q.lows[i - 1] in PREPOSITIONS and slot not in ("count", "sort", "share", "possessive"):
+        if q.lows[i - 1] in PREPOSITIONS and slot not in ("count", "sort", "which", "share", "possessive"):
             slot = "noun"
         lost = tuple(q.words[i:end]) if slot != "count" else (q.words[i], *q.words[i + 1 : i + 2])
         after = q.text(end)
@@ -248,7 +254,8 @@ def _wh_phrase(q: Question, start: int, *, stop_early: bool = False) -> _WhPhras
             end = _noun_phrase_end(q, end + 1, stop_early=stop_early)
     if low == "whose":
         return _WhPhrase("whose", start + 1, slot="possessive")
-    owner = next((i + 1 for i in range(start + 1, end) if q.lows[i].endswith("'s") and i + 1 < len(q)), None)
+    owners = (i for i in range(start + 1, end) if q.lows[i].endswith("'s") and q.lows[i] not in _GROUPS)
+    owner = next((i + 1 for i in owners if i + 1 < len(q)), None)
     if owner is not None and after != "of" and (q.tag(owner) in NOMINAL | {"JJ"}):
         return _WhPhrase("whose", owner, slot="possessive")
     if end == start + 1:
@@ -265,7 +272,9 @@ def _wh_phrase(q: Question, start: int, *, stop_early: bool = False) -> _WhPhras
         head = first
     if q.low(start + 1) in ("color", "colour") and end > start + 2:
         return _WhPhrase("which", end, head, "sort", q.text(start + 2, end))
-    return _WhPhrase("which", end, head, "share" if noun else "noun", noun, preposition)
+    if noun or preposition or head in _PLACES or after == "of":
+        return _WhPhrase("which", end, head, "share" if noun else "noun", noun, preposition)
+    return _WhPhrase("which", end, head, "which", q.text(start + 1, end))
 
 
 def _head(q: Question, start: int, end: int) -> str:
@@ -291,11 +300,17 @@ def _noun_phrase_end(q: Question, start: int, *, stop_early: bool = False) -> in
         if low in AUXILIARIES and not (low in ("may", "might", "will") and tag in NOMINAL):
             return i
         noun = tag == "VBZ" and (q.low(i + 1) in AUXILIARIES or (i == start and (q.tag(i + 1) in ("VBD", "VBN") or q.low(i + 1) == "of")))
+        if low == "born":
+            i += 1
+            continue
+        noun = noun or (i == start and tag == "VBP" and not is_known_verb(low))
         if tag in FINITE and not (noun or (i == start and _is_modifier_of_noun(q, i))):
             return i
         if i > start and q.is_relative(i):
             return i
         if low in PREPOSITIONS and low != "of" and i > start and tag not in NOMINAL:
+            return i
+        if tag == "NNS" and i > start and _is_third_person(q, i):
             return i
         if tag in ("VBN", "VBG") and i > start and q.is_nominal(i - 1) and (stop_early or not _nominal_next(q, i)):
             return i
@@ -305,6 +320,14 @@ def _noun_phrase_end(q: Question, start: int, *, stop_early: bool = False) -> in
             return i + 1
         i += 1
     return next((k for k in range(start + 1, len(q)) if _may_be_finite(q, k)), i)
+
+
+def _is_third_person(q: Question, i: int) -> bool:
+    """Whether what the tagger took for a plural is the verb: no other verb follows, and an object does."""
+    base = base_form(q.lows[i])
+    if base is None or not is_known_verb(base) or q.tag(i + 1) not in NOMINAL | {"DT", "JJ", "PRP$"}:
+        return False
+    return q.tags[i - 1] in ("NN", "NNP") and not _finite_before(q.part(i + 1), len(q) - i - 1)
 
 
 def _is_modifier_of_noun(q: Question, i: int) -> bool:
@@ -363,6 +386,8 @@ def _wh(q: Question, phrase: _WhPhrase, start: int) -> Frame | str:
         return "no_verb"
     if phrase.kind == "whose":
         return _whose(q, end)
+    if q.lows[0] == "which" and end == 1 and "or" in q.lows:
+        return "alternatives"
     auxiliary = end if q.lows[end] in AUXILIARIES else None
     if auxiliary is None and phrase.kind in ("which", "count"):
         later = next((i for i in range(end, len(q)) if q.lows[i] in AUXILIARIES), None)
@@ -409,6 +434,11 @@ def _subject(q: Question, phrase: _WhPhrase) -> Frame:
     after = q.text(end)
     if q.commas[end - 1] and q.lows[end] not in AUXILIARIES and any(q.commas[end:]):
         after = f", {after}"
+    if phrase.kind == "what" and q.lows[end : end + 3] == ["will", "happen", "to"] and end + 3 < len(q):
+        stop = next((i for i in range(end + 4, len(q)) if q.lows[i] in PREPOSITIONS or q.tags[i] == "RB"), len(q))
+        whom = f"{q.text(end + 3, stop)} {q.words[end].lower()}"
+        tail = q.text(stop)
+        return Frame("happening", "", after, "happening", f"{whom}|{tail}", _lost(q, phrase, end))
     # "who" and "what" do not say whether one is asked for or several
     slot = "subject" if phrase.kind in ("who", "what") else phrase.slot
     noun = "person" if phrase.kind == "who" else phrase.noun
@@ -425,7 +455,7 @@ def _is_subject(rest: Question, phrase: _WhPhrase) -> bool:
         return first == "not" or (phrase.kind == "who" and not has_clear_verb(rest, 1))
     if low in MODALS:
         if tag == "VB" and not is_known_verb(first):
-            return not any(rest.tags[i] == "VB" and rest.lows[i - 1] != "to" for i in range(2, len(rest)))
+            return not any(rest.tags[i] in ("VB", "VBP") and rest.lows[i - 1] != "to" for i in range(2, len(rest)))
         if tag == "VB" or (tag == "RB" and rest.tag(2) in ("VB", "RB")):
             return True
         return main_verb(rest, 1) is None
@@ -475,6 +505,8 @@ def _equative(rest: Question, phrase: _WhPhrase) -> bool:
 
 def _is_modifier(q: Question, place: int) -> bool:
     """Whether a participle right after a noun is likely to modify it ("the city located in ...")."""
+    if q.commas[place - 1] or (q.tags[place] == "VBG" and q.tag(place + 1) in ("NNP", "DT", "NN")):
+        return True
     return place + 1 < len(q) and q.lows[place + 1] in PREPOSITIONS and q.lows[-1] not in PREPOSITIONS
 
 
@@ -488,7 +520,7 @@ def _inverted(rest: Question, phrase: _WhPhrase, kind: str) -> Frame | str:
     verb = have_participle(rest, 1) if low in HAVE else None
     if low not in HAVE:
         verb = main_verb(rest, 1)
-        if low in DO and (verb is None or rest.tags[verb] not in ("VB", "VBP")):
+        if low in DO and _is_doubtful(rest, verb):
             past = inflected_verb(rest, 1)
             verb = past if past is not None else verb
     if verb is None:
@@ -501,6 +533,15 @@ def _inverted(rest: Question, phrase: _WhPhrase, kind: str) -> Frame | str:
     else:
         head = [rest.words[0].lower(), *adverbs, rest.words[verb]]
     return _with_gap(rest, verb, f"{subject} {' '.join(head)}", phrase, kind, lost)
+
+
+def _is_doubtful(q: Question, verb: int | None) -> bool:
+    """Whether a main verb may rather be a noun of the subject ("did the stock market crash caused")."""
+    if verb is None:
+        return True
+    if q.tags[verb] in ("VB", "VBP"):
+        return False
+    return not is_known_verb(q.lows[verb]) or q.tag(verb + 1) in ("NN", "NNS")
 
 
 def _subject_text(q: Question, verb: int) -> tuple[str, list[str]]:
@@ -526,6 +567,11 @@ def _with_gap(
     q: Question, verb: int, head: str, phrase: _WhPhrase, kind: str, lost: tuple[str, ...] = ()
 ) -> Frame | str:
     """Put the slot where the wh-phrase would stand after `verb`; a comma before it goes behind it."""
+    while q.lows[verb] in ("be", "been", "have", "being") and verb + 1 < len(q):
+        if not (is_participle(q, verb + 1) or q.lows[verb + 1] == "been"):
+            break
+        verb += 1
+        head = f"{head} {q.words[verb]}"
     made = _gap(q, verb, head, phrase, kind, lost)
     if made.before.endswith(",") and made.after and made.slot != "doing":
         return replace(made, before=made.before[:-1], after=f", {made.after}")
@@ -552,8 +598,12 @@ def _gap(q: Question, verb: int, head: str, phrase: _WhPhrase, kind: str, lost: 
     verb_low = q.lows[verb]
     if kind == "what" and verb_low == "do" and q.lows[0] not in HAVE:
         return _doing(q, verb, head, lost)
+    purpose = next((i for i in range(verb + 1, len(q) - 1) if q.lows[i] == "to" and q.lows[i + 1] == "do"), None)
+    if kind == "what" and purpose is not None and _ends_verb_phrase(q, purpose + 2):
+        before = f"{head} {q.text(verb + 1, purpose + 1)}"
+        return Frame("doing", f"{before} {q.words[purpose + 1]}", q.text(purpose + 2), "doing", f"{before}||do", (*lost, "do"))
     if kind in ("what", "who", "which", "count") and not preposition:
-        if phrase.head in _PLACES and (verb_low in _INTRANSITIVE or q.lows[0] in BE) and _no_object(q, verb):
+        if phrase.head in _PLACES and verb_low != "play" and (verb_low in _INTRANSITIVE or q.lows[0] in BE) and _no_object(q, verb):
             place = adjunct_place(q, verb, before_time=True)
             return Frame("place", f"{head} {q.text(verb + 1, place)}".strip(), q.text(place), "place", "", lost)
         place = _object_place(q, verb, kind)
@@ -578,6 +628,10 @@ def _gap(q: Question, verb: int, head: str, phrase: _WhPhrase, kind: str, lost: 
             lost,
         )
     return Frame("adverbial", before, q.text(place), _moving(slot, verb_low), phrase.noun, lost)
+
+
+def _ends_verb_phrase(q: Question, i: int) -> bool:
+    return i >= len(q) or q.lows[i] in PREPOSITIONS | SUBORDINATORS | {"next", "now"} or q.tags[i] == "RB"
 
 
 def _moving(slot: str, verb: str) -> str:
@@ -608,7 +662,7 @@ def _object_place(q: Question, verb: int, kind: str) -> int:
     low = q.lows[verb]
     if q.lows[after] == "to" and q.tag(after + 1) == "VB":
         inner = after + 1
-        if inner + 1 >= len(q) or q.lows[inner + 1] in PREPOSITIONS | SUBORDINATORS or q.tags[inner + 1] in ("RB", "TO"):
+        if inner + 1 >= len(q) or q.lows[inner + 1] in PREPOSITIONS | SUBORDINATORS | RELATIVE or q.tags[inner + 1] in ("RB", "TO"):
             return _object_place(q, inner, kind)
         return after
     if q.tags[after] in ("RP",) and q.lows[after] in PREPOSITIONS:
@@ -620,6 +674,10 @@ def _object_place(q: Question, verb: int, kind: str) -> int:
         return after
     if low in _SAYING:
         inner_verb = next((i for i in range(after + 1, len(q)) if q.tags[i] in FINITE or q.lows[i] in AUXILIARIES), None)
+        while inner_verb is not None and q.lows[inner_verb] in AUXILIARIES and inner_verb + 1 < len(q):
+            if not (q.tags[inner_verb + 1] in ("VB", "RB", "VBN", "VBG") or is_known_verb(q.lows[inner_verb + 1])):
+                break
+            inner_verb += 1
         return len(q) if inner_verb is None else _object_place(q, inner_verb, kind)
     for i in range(after, len(q)):
         if low in _CONTROL and q.lows[i] == "to" and q.tag(i + 1) == "VB":
@@ -652,6 +710,8 @@ def _measured(q: Question, verb: int, head: str, phrase: _WhPhrase, lost: tuple[
 def _inverted_be(q: Question, phrase: _WhPhrase, kind: str) -> Frame | str:
     """BE SUBJECT PREDICATE: the predicate keeps its place, the slot is in it or is it."""
     verb = q.words[0].lower()
+    if q.lows[1] == "it" and kind in ("what", "which") and q.low(2) in SUBORDINATORS | {"that"}:
+        return Frame("cleft", f"it {verb}", q.text(2), "noun", phrase.noun)
     if q.lows[1] == "there":
         head = f"there {verb}"
         rest = q.text(2)
@@ -666,6 +726,9 @@ def _inverted_be(q: Question, phrase: _WhPhrase, kind: str) -> Frame | str:
         place = None
     if place is not None and q.lows[place] in PREPOSITIONS and kind in ("where", "adjunct", "place") and not is_participle(q, place):
         place = None
+    if kind == "how" and q.lows[-1] == "known" and len(q) > 2:
+        end = len(q) - 2 if q.lows[-2] in ("better", "best", "also", "commonly", "originally", "formerly") else len(q) - 1
+        return Frame("complement", f"{q.text(1, end)} {verb} {q.text(end)} as", "")
     if kind == "measure" or (kind == "how" and (place is None or not is_participle(q, place))):
         if kind == "measure" and place is not None and is_participle(q, place):
             return _with_gap(q, place, _be_head(q, place), phrase, kind)
@@ -714,8 +777,10 @@ def _complement_be(q: Question, phrase: _WhPhrase, kind: str) -> Frame | str:
         return Frame("equative", "", f"{verb} {q.text(1)}", "noun")
     if kind == "what" and q.lows[1] in ("it", "he", "she", "they", "this", "that", "these", "those"):
         return Frame("equative", f"{q.words[1]} {verb}", q.text(2), phrase.slot, phrase.noun)
+    if kind in ("who", "what") and _is_name(q, 1):
+        return Frame("equative", f"{q.text(1)} {verb}", "", "role", phrase.noun)
     end = adjunct_place(q, 1, before_time=False) if kind == "which" else len(q)
-    slot = "noun" if phrase.slot == "sort" else phrase.slot
+    slot = {"sort": "role", "which": "noun"}.get(phrase.slot, phrase.slot)
     return Frame("equative", f"{q.text(1, end)} {verb}", q.text(end), slot, phrase.noun)
 
 
@@ -748,6 +813,10 @@ def _gapped_predicate(q: Question) -> int | None:
             return i
         elif hanging and (low in DETERMINERS or low == "part") and q.is_nominal(i - 1):
             return i
+        elif hanging and low in _TAKE_PREPOSITION and i == len(q) - 2:
+            return i
+        elif hanging and q.tags[i] == "NNS" and i == len(q) - 2 and q.is_nominal(i - 1) and q.lows[-1] == "of":
+            return i
     return None
 
 
@@ -779,12 +848,13 @@ def _yes_no(q: Question) -> YesNo | str:
         if place is None:
             return "no_predicate"
         subject, adverbs = _subject_text(q, place)
-        return _polar(subject, auxiliary, " ".join([*adverbs, q.text(place)]))
+        made = _polar(subject, auxiliary, " ".join([*adverbs, q.text(place)]))
+        return replace(made, lost=(q.words[0],))
     if low in HAVE:
         verb = have_participle(q, 1)
     else:
         verb = main_verb(q, 1)
-        if low in DO and (verb is None or q.tags[verb] not in ("VB", "VBP")):
+        if low in DO and _is_doubtful(q, verb):
             past = inflected_verb(q, 1)
             if past is not None:
                 return "verb_inflected_twice"
@@ -793,15 +863,22 @@ def _yes_no(q: Question) -> YesNo | str:
     subject, adverbs = _subject_text(q, verb)
     rest = " ".join([*adverbs, q.text(verb)])
     if low not in ("do", "does", "did"):
-        return _polar(subject, auxiliary, rest)
-    yes = " ".join([subject, *adverbs, _inflected(q, 0, verb), q.text(verb + 1)]).strip()
+        return replace(_polar(subject, auxiliary, rest), lost=(q.words[0],))
+    made = _inflected(q, 0, verb)
+    yes = " ".join([subject, *adverbs, made, q.text(verb + 1)]).strip()
     lead = [a for a in adverbs if a.lower() in ("still", "also")]
     tail = " ".join([*(a for a in adverbs if a not in lead), q.text(verb)])
-    return YesNo(yes, " ".join([subject, *lead, auxiliary, "not", tail]), (q.words[0],))
+    return YesNo(yes, " ".join([subject, *lead, auxiliary, "not", tail]), (q.words[0], q.words[verb]) if made != q.words[verb] else (q.words[0],))
 
 
 def _polar(subject: str, auxiliary: str, rest: str) -> YesNo:
     if auxiliary.endswith("n't") or auxiliary == "cannot":
         auxiliary = {"can't": "can", "cannot": "can", "won't": "will"}.get(auxiliary, auxiliary.removesuffix("n't"))
+    if auxiliary in ("is", "was") and " and " in subject.lower() and rest.lower().startswith(("the same", "same")):
+        # "is X and Y the same" asks about two
+        auxiliary = {"is": "are", "was": "were"}[auxiliary]
     negated = "cannot" if auxiliary == "can" else f"{auxiliary} not"
+    adverb, _, after = rest.partition(" ")
+    if adverb.lower() in ("still", "also") and auxiliary not in BE:
+        return YesNo(f"{subject} {auxiliary} {rest}", f"{subject} {adverb} {negated} {after}")
     return YesNo(f"{subject} {auxiliary} {rest}", f"{subject} {negated} {rest}")

@@ -11,11 +11,12 @@ The rule family goes back to the QA-to-NLI converters of Demszky, Guu and Liang 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ._questions import Question, tagged_question, tagger_words
+from ._questions import Question, bare, tagged_question, tagger_words
 from ._statement_answers import fill, is_clause, polar, sentence
 from ._statement_frames import Frame, YesNo, frame
 from .tagging import load_tagger
@@ -23,7 +24,7 @@ from .tagging import load_tagger
 if TYPE_CHECKING:
     from .tagging import Tagger
 
-_TAGGED_SLOTS = frozenset({"reason", "manner", "doing", "count", "subject", "sort"})
+_TAGGED_SLOTS = frozenset({"reason", "manner", "doing", "count", "subject", "sort", "happening"})
 _CONTRACTION = re.compile(r"(?i)^(what|who|where|when|how|why|that)['’](s|re|d)\b")
 _FULL = {"s": "is", "re": "are", "d": "did"}
 # "... ended which war? (its British name is required)"
@@ -95,11 +96,16 @@ def _words(question: str) -> list[str]:
 def _checked(question: Question) -> Frame | YesNo | str:
     if any("?" in word and word[-1] == "?" for word in question.words):
         return "several_questions"
-    return frame(question)
+    made = frame(question)
+    if isinstance(made, str):
+        return made
+    held = (made.before, made.after, made.noun) if isinstance(made, Frame) else (made.yes,)
+    kept = Counter(bare(word).lower() for text in (*held, *made.lost) for word in text.replace("|", " ").split())
+    return made if Counter(question.lows) <= kept else "words_lost"
 
 
 def _needs_tags(frame: Frame | YesNo | str, answer: str) -> bool:
-    return isinstance(frame, Frame) and (frame.slot in _TAGGED_SLOTS or answer.count(" ") >= 3)
+    return isinstance(frame, Frame) and (frame.slot in _TAGGED_SLOTS or answer.count(" ") >= 2)
 
 
 def _answer_tags(answers: Iterable[str], tagger: Tagger) -> dict[str, tuple[str, ...]]:
@@ -130,5 +136,5 @@ def _made(
     text = fill(frame, answer, tags)
     if text is None:
         return NoStatement("answer_does_not_fit")
-    starts_with_answer = not frame.before
+    starts_with_answer = text.startswith(answer[:10])
     return Statement(sentence(text, capital=cased and not starts_with_answer), frame.rule, frame.lost)

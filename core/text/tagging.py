@@ -43,6 +43,7 @@ _FILE = "averaged_perceptron_tagger.json"
 _CHUNK = 2048
 _STARTS = ("-START-", "-START2-")
 _ENDS = ("-END-", "-END2-")
+_PAIR = "i-1 tag+i word "
 _NEVER = -(10**9)
 
 
@@ -66,14 +67,18 @@ class Tagger:
         # NLTK breaks ties in favour of the tag that sorts last; argmax takes the first
         self.tags = sorted(tags, reverse=True)
         self._number = {tag: i for i, tag in enumerate([*self.tags, *_STARTS])}
-        self._weights = {feature: self._sparse(by_tag) for feature, by_tag in weights.items()}
+        self._features, self._table = self._weight_table(weights)
+        self._pairs = self._pairs_by_word()
         self._known = {word: self._number[tag] for word, tag in known.items()}
         self._transitions = self._transition_table()
         self._words: dict[str, int] = {}
         size = (0, len(self.tags))
         self._own = np.zeros(size, np.int32)
         self._near = np.zeros((4, *size), np.int32)
-        self._after_tag = np.zeros((0, len(self.tags) + 2, len(self.tags)), np.int32)
+        # most words have no weights together with the tag before: they share row 0
+        self._after_rows = {"": 0}
+        self._after_row = np.zeros(0, np.int64)
+        self._after_tag = np.zeros((1, len(self.tags) + 2, len(self.tags)), np.int32)
         self._fixed = np.zeros(0, np.int64)
 
     def tag(self, sentences: Sequence[Sequence[str]]) -> list[TaggedWords]:
@@ -89,6 +94,7 @@ class Tagger:
         middle = rows[:, 2:-2]
         near = (rows[:, 1:-3], rows[:, :-4], rows[:, 3:-1], rows[:, 4:])
         static = self._own[middle]
+        after = self._after_row[middle]
         for table, words in zip(self._near, near, strict=True):
             static += table[words]
         found = np.zeros((len(sentences), width), np.int64)
@@ -97,7 +103,7 @@ class Tagger:
         before = np.full(len(sentences), self._number[_STARTS[1]])
         for position in range(width):
             words = middle[:, position]
-            total = static[:, position] + self._transitions[previous, before] + self._after_tag[words, previous]
+            total = static[:, position] + self._transitions[previous, before] + self._after_tag[after[:, position], previous]
             best = total.argmax(axis=1)
             fixed = self._fixed[words]
             scores[:, position] = total - total.max(axis=1, keepdims=True)
@@ -137,46 +143,64 @@ class Tagger:
         new = [word for word in dict.fromkeys(words) if word not in self._words]
         if not new:
             return
-        own = np.zeros((len(new), len(self.tags)), np.int32)
-        near = np.zeros((4, len(new), len(self.tags)), np.int32)
-        after = np.zeros((len(new), len(self.tags) + 2, len(self.tags)), np.int32)
-        for row, word in enumerate(new):
-            self._words[word] = len(self._words)
-            normal = _normal(word)
-            for feature in ("bias", f"i suffix {word[-3:]}", f"i pref1 {word[:1]}", f"i word {normal}"):
-                self._add(own[row], feature)
-            features = (
-                (f"i-1 word {normal}", f"i-1 suffix {normal[-3:]}"),
-                (f"i-2 word {normal}",),
-                (f"i+1 word {normal}", f"i+1 suffix {normal[-3:]}"),
-                (f"i+2 word {normal}",),
-            )
-            for table, names in zip(near, features, strict=True):
-                for feature in names:
-                    self._add(table[row], feature)
-            for tag, number in self._number.items():
-                self._add(after[row, number], f"i-1 tag+i word {tag} {normal}")
-        self._own = np.concatenate([self._own, own])
-        self._near = np.concatenate([self._near, near], axis=1)
-        self._after_tag = np.concatenate([self._after_tag, after])
+        first = len(self._words)
+        self._words.update((word, first + i) for i, word in enumerate(new))
+        normals = [_normal(word) for word in new]
+        ends = [normal[-3:] for normal in normals]
+        own = [("bias", f"i suffix {w[-3:]}", f"i pref1 {w[:1]}", f"i word {n}") for w, n in zip(new, normals, strict=True)]
+        near = (
+            [(f"i-1 word {n}", f"i-1 suffix {end}") for n, end in zip(normals, ends, strict=True)],
+            [(f"i-2 word {n}",) for n in normals],
+            [(f"i+1 word {n}", f"i+1 suffix {end}") for n, end in zip(normals, ends, strict=True)],
+            [(f"i+2 word {n}",) for n in normals],
+        )
+        paired = [normal if normal in self._pairs else "" for normal in normals]
+        after = [self._after_tag]
+        for normal in dict.fromkeys(paired):
+            if normal not in self._after_rows:
+                self._after_rows[normal] = len(self._after_rows)
+                rows = np.zeros((1, *self._after_tag.shape[1:]), np.int32)
+                for number, feature in self._pairs[normal]:
+                    rows[0, number] = self._table[feature]
+                after.append(rows)
+        self._own = np.concatenate([self._own, self._sums(own)])
+        self._near = np.concatenate([self._near, np.stack([self._sums(features) for features in near])], axis=1)
+        self._after_tag = np.concatenate(after)
+        self._after_row = np.concatenate([self._after_row, [self._after_rows[normal] for normal in paired]])
         self._fixed = np.concatenate([self._fixed, [self._known.get(word, -1) for word in new]])
+
+    def _sums(self, features: Sequence[tuple[str, ...]]) -> np.ndarray:
+        """Summed weights of the features of each word, shape (words, tags)."""
+        numbers = [[self._features.get(name, 0) for name in names] for names in features]
+        return self._table[np.array(numbers)].sum(axis=1, dtype=np.int32)
+
+    def _weight_table(self, weights: dict[str, dict[str, float]]) -> tuple[dict[str, int], np.ndarray]:
+        """The number of each feature and weights of shape (features + 1, tags); row 0 is for unknown features."""
+        rows = [i for i, by_tag in enumerate(weights.values(), 1) for _ in by_tag]
+        columns = [self._number[tag] for by_tag in weights.values() for tag in by_tag]
+        values = np.array([weight for by_tag in weights.values() for weight in by_tag.values()])
+        table = np.zeros((len(weights) + 1, len(self.tags)), np.int32)
+        table[rows, columns] = np.rint(values * 1000)
+        return {feature: i for i, feature in enumerate(weights, 1)}, table
+
+    def _pairs_by_word(self) -> dict[str, list[tuple[int, int]]]:
+        """For each word the tags before it that have a weight of their own, with the feature's number."""
+        pairs: dict[str, list[tuple[int, int]]] = {}
+        for feature, number in self._features.items():
+            if feature.startswith(_PAIR):
+                tag, _, word = feature[len(_PAIR) :].partition(" ")
+                pairs.setdefault(word, []).append((self._number[tag], number))
+        return pairs
 
     def _transition_table(self) -> np.ndarray:
         """Weights of the two tags before, shape (tags + 2, tags + 2, tags); the last two are the starts."""
         size = len(self._number)
-        table = np.zeros((size, size, len(self.tags)), np.int32)
-        for tag, i in self._number.items():
-            for other, j in self._number.items():
-                for feature in (f"i-1 tag {tag}", f"i-2 tag {other}", f"i tag+i-2 tag {tag} {other}"):
-                    self._add(table[i, j], feature)
-        return table
-
-    def _sparse(self, by_tag: dict[str, float]) -> list[tuple[int, int]]:
-        return [(self._number[tag], round(weight * 1000)) for tag, weight in by_tag.items()]
-
-    def _add(self, row: np.ndarray, feature: str) -> None:
-        for number, weight in self._weights.get(feature, ()):
-            row[number] += weight
+        features = [
+            (f"i-1 tag {tag}", f"i-2 tag {other}", f"i tag+i-2 tag {tag} {other}")
+            for tag in self._number
+            for other in self._number
+        ]
+        return self._sums(features).reshape(size, size, len(self.tags))
 
 
 def _normal(word: str) -> str:

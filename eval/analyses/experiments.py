@@ -204,7 +204,6 @@ def outcomes(configs: Mapping[str, Mapping[str, Any]], results: Sequence[Result]
     Where several models were, the best of each kind counts: the question is what can be had.
     """
     found = []
-    gaps = partial_input(results)
     cells = generalisation(configs, results)
     for name, entry in configs.items():
         part = entry.get("part")
@@ -214,7 +213,7 @@ def outcomes(configs: Mapping[str, Mapping[str, Any]], results: Sequence[Result]
         zero_shot = _best(here, ZERO_SHOT, "matthews_correlation")
         tuned = _best(here, (FULL,), "matthews_correlation")
         majority = _best(here, (MAJORITY,), "accuracy")
-        partial = max((gap.partial for gap in gaps if gap.config == name), default=None)
+        partial = _best(here, (PARTIAL,), "accuracy")
         crossed = [
             cell.value
             for cell in cells
@@ -223,7 +222,6 @@ def outcomes(configs: Mapping[str, Mapping[str, Any]], results: Sequence[Result]
         simple_to_hard = max(crossed, default=None)
         if zero_shot is None and tuned is None and partial is None and simple_to_hard is None:
             continue
-        both = None not in (partial, majority)
         found.append(
             Outcome(
                 config=name,
@@ -233,7 +231,7 @@ def outcomes(configs: Mapping[str, Mapping[str, Any]], results: Sequence[Result]
                 outcome=_outcome(zero_shot, tuned),
                 partial=partial,
                 majority=majority,
-                given_away=partial - majority >= GIVEN_AWAY if both else None,  # type: ignore[operator]
+                given_away=_given_away(partial, majority),
                 simple_to_hard=simple_to_hard,
                 generalises=None if simple_to_hard is None or majority is None else simple_to_hard > majority,
             )
@@ -275,6 +273,13 @@ def _grouped(
 def _best(results: Sequence[Result], baselines: Sequence[str], metric: str) -> float | None:
     chosen = [r for r in results if r.baseline in baselines and metric in r.metrics]
     return max((pooled(runs, metric).value for runs in _grouped(chosen).values()), default=None)
+
+
+def _given_away(partial: float | None, majority: float | None) -> bool | None:
+    if partial is None or majority is None:
+        return None
+    # 0.6 is 0.1 above 0.5, whatever the last bits say.
+    return round(partial - majority, 9) >= GIVEN_AWAY
 
 
 def _outcome(zero_shot: float | None, fine_tuned: float | None) -> str | None:

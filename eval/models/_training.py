@@ -167,9 +167,9 @@ class _Run:
     def __post_init__(self) -> None:
         settings, device = self.settings, self.trainable[0].device
         parts = [{"params": group.weights, "weight_decay": group.weight_decay} for group in self.groups]
-        # named only where it is wanted: the default picks the kernels that gave earlier models their bits
-        fused = {"fused": True} if settings.fused else {}
-        self.optimizer = torch.optim.AdamW(parts, lr=settings.learning_rate, **fused)
+        # None and not False: torch's own choice gave earlier models their bits
+        fused = True if settings.fused else None
+        self.optimizer = torch.optim.AdamW(parts, lr=settings.learning_rate, fused=fused)
         dtype = _autocast_dtype(settings.precision, device)
         self.scaler = torch.amp.GradScaler(device.type, enabled=dtype == torch.float16)
         self.autocast: Callable[[], AbstractContextManager[Any]] = (

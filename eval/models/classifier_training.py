@@ -21,7 +21,6 @@ from .classifier import SequenceClassifier
 if TYPE_CHECKING:
     import torch
 
-    from ._checkpoints import Checkpoints
     from ._training import LoopSettings, Measures, WeightGroup
 
 SCHEDULES = ("linear", "constant")
@@ -30,6 +29,10 @@ PRECISIONS = ("float32", "mixed")
 
 Pairs = tuple[Sequence[str], Sequence[str], np.ndarray]
 """First texts, second texts, and the index of each pair's label among the model's `label_names`."""
+
+
+EncodedRows = tuple[EncodedPairs, np.ndarray]
+"""Encoded pairs and their labels."""
 
 
 @dataclass(frozen=True)
@@ -220,15 +223,16 @@ def fine_tune_classifier(
 
     Raises UsageError where rows or labels cannot be trained on and where training diverges.
     """
+    from ._checkpoints import Checkpoints
     from ._training import TrainingRows, train
 
     given = first, second, _checked(labels, len(first), model, "labels")
-    training, held = _divided(given, validation, recipe, seed, model)
+    training, held = (
+        _encode(model, part, recipe) for part in _divided(given, validation, recipe, seed, model)
+    )
+    assert training is not None
+    pairs, answers = training
     tuned = model.copy()
-    pairs, answers = tuned.encode(training[0], training[1], max_length=recipe.max_length), training[2]
-    judged = None
-    if held is not None:
-        judged = tuned.encode(held[0], held[1], max_length=recipe.max_length), held[2]
     groups = _weight_groups(tuned.module, recipe)
     log = train(
         tuned.module,
@@ -237,17 +241,16 @@ def fine_tune_classifier(
             np.ones(len(pairs), dtype=np.int64),
             pairs.lengths if recipe.length_bucketing else None,
         ),
-        None if judged is None else _evaluation(tuned, *judged, recipe),
+        None if held is None else _evaluation(tuned, *held, recipe),
         recipe.loop_settings(len(pairs)),
         seed,
         progress,
         groups=groups,
-        checkpoints=None
-        if checkpoints is None
-        else _checkpoints(checkpoints, checkpoint_seconds, model, (pairs, answers), judged, recipe, seed),
+        checkpoints=checkpoints
+        and Checkpoints(checkpoints, _key(model, training, held, recipe, seed), checkpoint_seconds),
     )
     tuned.module.requires_grad_(False)
-    encoded = [pairs] if judged is None else [pairs, judged[0]]
+    encoded = [pairs] if held is None else [pairs, held[0]]
     return tuned, ClassifierLog(
         steps=log.steps,
         validation_losses=tuple(found[1] for found in log.measures),
@@ -256,7 +259,7 @@ def fine_tune_classifier(
         best_step=log.best_step,
         last_step=log.last_step,
         training_rows=len(pairs),
-        validation_rows=0 if judged is None else len(judged[0]),
+        validation_rows=0 if held is None else len(held[0]),
         truncated_rows=sum(int(part.truncated.sum()) for part in encoded),
     )
 
@@ -297,6 +300,13 @@ def _divided(
             f"{len(training[0])} and {kept}; give more pairs, or validation_share=0 for no choice"
         )
     return training, held
+
+
+def _encode(model: SequenceClassifier, pairs: Pairs | None, recipe: ClassifierRecipe) -> EncodedRows | None:
+    if pairs is None:
+        return None
+    first, second, labels = pairs
+    return model.encode(first, second, max_length=recipe.max_length), labels
 
 
 def _take(pairs: Pairs, rows: np.ndarray) -> Pairs:
@@ -354,26 +364,21 @@ def _evaluation(
     return measures
 
 
-def _checkpoints(
-    folder: Path,
-    seconds: float,
+def _key(
     model: SequenceClassifier,
-    training: tuple[EncodedPairs, np.ndarray],
-    judged: tuple[EncodedPairs, np.ndarray] | None,
+    training: EncodedRows,
+    held: EncodedRows | None,
     recipe: ClassifierRecipe,
     seed: int,
-) -> Checkpoints:
-    """The key stands for all that decides the bits of the result, the machine's kind included."""
-    from ._checkpoints import Checkpoints
-
+) -> str:
+    """What stands for all that decides the bits of a trained model, the machine's kind included."""
     environment = {name: value for name, value in model.environment().items() if name != "threads"}
-    parts = [training] if judged is None else [training, judged]
-    rows = [[pairs.digest(), labels.tolist()] for pairs, labels in parts]
+    parts = [training] if held is None else [training, held]
     key = {
         "model": model.identity(),
         "environment": environment,
         "recipe": recipe.to_json(),
         "seed": seed,
-        "rows": sha256_text(canonical_json(rows)),
+        "rows": [[pairs.digest(), labels.tolist()] for pairs, labels in parts],
     }
-    return Checkpoints(folder, sha256_text(canonical_json(key)), seconds)
+    return sha256_text(canonical_json(key))

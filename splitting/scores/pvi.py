@@ -27,6 +27,7 @@ from .rows import DEFAULT_OPTIONS, ScoringOptions, check_rows
 from .table import OK, PVI_SCHEMA, ScoreTable, score_identity
 from .v_information import (
     PointwiseVInformation,
+    VInformation,
     from_entropies,
     v_information,
     without_usable_information,
@@ -144,11 +145,10 @@ def score_with_pvi(
     ordered = rows.take(source_order)
     pairs = read_pairs(ordered, task)
     fold_of = draw_label_folds(pairs, k, seed) if fit == "cross_fitted" else np.full(len(pairs), NO_FOLD)
-    base = load_untrained_classifier(
-        model, pairs.label_names, revision=revision, device=options.device, seed=seed
-    )
     models = PviModels(
-        base,
+        load_untrained_classifier(
+            model, pairs.label_names, revision=revision, device=options.device, seed=seed
+        ),
         pairs,
         fold_of,
         folds=k if fit == "cross_fitted" else None,
@@ -159,14 +159,17 @@ def score_with_pvi(
         keep_models=keep_models,
         progress=progress,
     )
-    key = {
-        **models.key(),
-        "recipe": chosen.to_json(),
-        "fit": fit,
-        "k": models.folds,
-        "zero_label": zero_label,
-    }
-    with open_workspace(cache, key, base.environment()) as workspace:
+    key = models.key() | {"recipe": chosen.to_json(), "fit": fit, "k": models.folds, "zero_label": zero_label}
+    found, provenance = _measured(models, key, cache, ordered)
+    table = _table(ordered, found, fold_of).take(np.argsort(source_order, kind="stable"))
+    return ScoreTable(table.combine_chunks(), provenance, score_identity(key))
+
+
+def _measured(
+    models: PviModels, key: dict[str, Any], cache: Path, rows: pa.Table
+) -> tuple[PointwiseVInformation, dict[str, Any]]:
+    """PVI of `rows`, which stand in source order, made now or before; and the provenance of a table of it."""
+    with open_workspace(cache, key, models.base.environment()) as workspace:
         finished = workspace.finished()
         if finished is None:
             finished = models.run(workspace)
@@ -175,16 +178,19 @@ def score_with_pvi(
         environment = workspace.environment
     measured, facts = finished
     found = from_entropies(
-        measured["entropy_null"], measured["entropy_input"], pairs.labels, zero_label=zero_label
+        measured["entropy_null"],
+        measured["entropy_input"],
+        models.pairs.labels,
+        zero_label=key["zero_label"],
     )
-    summary = summarise(ordered, pairs, found.pvi)
+    summary = summarise(rows, models.pairs, found.pvi)
     constant = sum(fact["constant"] for fact in facts["models"])
-    warning = without_usable_information(constant, len(facts["models"]), v_information(found.pvi))
+    warning = without_usable_information(constant, len(facts["models"]), VInformation(**summary["overall"]))
     if warning is not None:
-        warnings.warn(warning, BenchwrightWarning, stacklevel=2)
-    provenance = {
+        warnings.warn(warning, BenchwrightWarning, stacklevel=3)
+    return found, {
         "key": key,
-        "model": {"model": base.name, "revision": base.revision},
+        "model": {"model": models.base.name, "revision": models.base.revision},
         "environment": environment,
         "v_information": {
             **summary,
@@ -194,8 +200,6 @@ def score_with_pvi(
         },
         **facts,
     }
-    table = _table(ordered, found, fold_of).take(np.argsort(source_order, kind="stable"))
-    return ScoreTable(table.combine_chunks(), provenance, score_identity(key))
 
 
 def summarise(rows: pa.Table, pairs: LabelledPairs, pvi: np.ndarray) -> dict[str, Any]:

@@ -15,17 +15,15 @@ from benchwright.tasks import BINARY_NLI
 
 
 def test_a_model_that_did_not_learn_is_said(tmp_path: Path) -> None:
-    frozen = {**SMALL, "learning_rate": 1e-9, "epochs": 1}
+    deaf = tiny_encoder(tmp_path / "model", spread=0.0)
     with pytest.warns(
         BenchwrightWarning, match="no usable information: 2 of 2 models give every input the same"
     ):
-        scores = score_with_pvi(
-            pair_rows(), BINARY_NLI, tiny_encoder(tmp_path / "model"), k=2, recipe=frozen, cache=tmp_path
-        )
+        scores = score_with_pvi(pair_rows(), BINARY_NLI, deaf, k=2, recipe=SMALL, cache=tmp_path)
     pvi = scores.scores().pvi
     assert pvi is not None
     assert np.isfinite(pvi).all()
-    assert np.abs(pvi).max() < 0.05
+    assert np.abs(pvi).max() < 0.2
     facts = scores.provenance["v_information"]
     assert facts["no_usable_information"]
     assert facts["constant_models"] == 2

@@ -1,14 +1,24 @@
-"""A pair that stands twice in a corpus: grouped, both copies stand on one side, whatever places them."""
+"""A pair that stands twice in a corpus: grouped, both copies stand on one side, whatever places them.
+
+Without groups, the audit names every copy that stands on a second side and fails a user's release; the cleaned
+placement has none.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from benchwright.builders.audit import AuditRows, audit_part
 from benchwright.splitting import (
     SIDES,
+    TEST,
     TRAIN,
+    UNUSED,
+    CleanSplitter,
     LengthSplitter,
     LikelihoodSplitter,
     PublishedSplitter,
@@ -17,6 +27,7 @@ from benchwright.splitting import (
     SplitRows,
     Splitter,
 )
+from benchwright.tasks import BINARY_NLI
 
 PAIRS = 30
 COPIES = np.arange(2 * PAIRS) % PAIRS
@@ -69,3 +80,43 @@ def test_without_groups_copies_are_torn_apart() -> None:
     """What a splitter that knows nothing of duplicates does: the check above is not empty."""
     assignment = RandomSplitter(sizes=SIZES).split(_rows(None, None))
     assert (assignment.side[:PAIRS] != assignment.side[PAIRS:]).any()
+
+
+def _audited() -> AuditRows:
+    table = pa.table(
+        {
+            "uid": [f"r{row}" for row in range(2 * PAIRS)],
+            "premise": [f"premise {copy}" for copy in COPIES],
+            "hypothesis": [f"hypothesis {copy}" for copy in COPIES],
+            "label": ["entailed"] * (2 * PAIRS),
+        }
+    )
+    return AuditRows.from_table(table, BINARY_NLI)
+
+
+def test_copies_on_two_sides_are_named_and_fail_the_audit_of_a_users_release() -> None:
+    assignment = RandomSplitter(sizes=SIZES).split(_rows(None, None))
+    leaks = [f for f in audit_part(_audited(), {"random": assignment.side}, False) if f.code == "leak_exact"]
+    assert {finding.severity for finding in leaks} == {"error"}
+    for finding in leaks:
+        first, second = (SIDES[split] for split in finding.splits)
+        assert finding.uids == tuple(
+            f"r{row}"
+            for row in np.flatnonzero(assignment.side == second).tolist()
+            if assignment.side[(row + PAIRS) % (2 * PAIRS)] == first
+        )
+    torn = assignment.side[:PAIRS] != assignment.side[PAIRS:]
+    assert sum(finding.count for finding in leaks) == torn.sum()
+
+
+def test_a_cleaned_placement_has_one_copy_of_each_on_the_later_side() -> None:
+    of = {"splitter": "random", "parameters": {"sizes": SIZES}}
+    before = RandomSplitter(sizes=SIZES).split(_rows(None, None))
+    after = CleanSplitter(of=of).split(replace(_rows(None, None), inputs=COPIES))
+    assert ((after.side[:PAIRS] == UNUSED) != (after.side[PAIRS:] == UNUSED)).all()
+    kept = np.maximum(after.side[:PAIRS], after.side[PAIRS:])
+    rank = {TRAIN: 0, 1: 1, TEST: 2}
+    latest = np.maximum(*([rank[side] for side in half.tolist()] for half in np.split(before.side, 2)))
+    assert kept.tolist() == latest.tolist()
+    codes = {finding.code for finding in audit_part(_audited(), {"c": after.side}, False, near=False)}
+    assert codes <= {"label_order"}

@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from ...base import SourceFile
 from ...sources.files import InputFile, SourceFolder
 from ...sources.records import Record, Records, text_lines
 from ...sources.splits import SOURCE_SPLITS, missing_notes
-from .rules import stable_number
+from .rules import normalised, stable_number
 
 
 class Reader(Protocol):
@@ -152,28 +152,41 @@ class Blocks:
         self.rows += 1
         for line, text in block:
             key, colon, value = text.partition(":")
-            at = record._replace(line=line)
-            if not colon:
-                self.faults.bad(at.fault("not a line `key: value`", value=text, fix="give key and value"))
-                return
-            if key in record.fields:
-                self.faults.bad(at.fault("a key stands twice", key, fix="put an empty line between entries"))
+            if not colon or key in record.fields:
+                self.faults.bad(_bad_line(record._replace(line=line), key, text))
                 return
             record.fields[key] = value.strip()
         yield record
+
+
+def _bad_line(record: Record, key: str, text: str) -> SourceError:
+    if ":" not in text:
+        return record.fault("not a line `key: value`", value=text, fix="give key and value")
+    return record.fault("a key stands twice", key, fix="put an empty line between entries")
 
 
 class Ids:
     """Ids that stand once in a split: a repeated one gets a number (`68`, `68#2`, `68#3`)."""
 
     def __init__(self) -> None:
-        self._met: Counter[tuple[str, str]] = Counter()
+        self._met: dict[tuple[str, str], int] = {}
 
     def unique(self, split: str, name: str) -> str:
         """`name`, numbered from its second time in `split`."""
-        self._met[split, name] += 1
-        count = self._met[split, name]
+        count = self._met.get((split, name), 0) + 1
+        self._met[split, name] = count
         return name if count == 1 else f"{name}#{count}"
+
+
+def drawn(options: Sequence[str], excluded: Collection[str], key: str) -> str | None:
+    """One of `options`, by a hash of `key`, that says something else than all of `excluded`.
+
+    From the option that the hash names the others follow in order, so the result depends on that order.
+    `excluded` are texts as `normalised` gives them; None if no option is left.
+    """
+    first = stable_number(key) % len(options) if options else 0
+    turned = itertools.chain(options[first:], options[:first])
+    return next((option for option in turned if normalised(option) not in excluded), None)
 
 
 def fingerprint(*texts: str) -> str:

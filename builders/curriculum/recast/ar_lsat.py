@@ -24,7 +24,7 @@ _FILES = {
     "dev": ("AR_DevelopmentData.json",),
     "test": ("AR_TestData.json",),
 }
-_LETTERS = "ABCDE"
+_NUMBERS = {letter: number for number, letter in enumerate("ABCDE")}
 _LAYOUT = "give a list of {id, passage, questions: [{id, question, options, answer}]}"
 
 
@@ -39,35 +39,38 @@ def recast_ar_lsat(root: Path, faults: FaultLog) -> RecastRows:
     pairs = PairCollector(CORPUS, RULE, faults)
     files = []
     for split, file in found.items():
-        questions = list(_questions(file))
+        questions = _Questions(file)
         recast_records(((split, question) for question in questions), pairs, _item)
-        files.append(file.describe(len(questions)))
+        files.append(file.describe(questions.rows))
     return pairs.finish(files, missing_notes(found, tuple(_FILES)))
 
 
-def _questions(file: InputFile) -> Iterator[Record]:
-    row = 0
-    for passage in read_json_list(file):
-        questions: Any = passage.get("questions") if isinstance(passage, dict) else None
-        if not isinstance(questions, list) or not all(isinstance(item, dict) for item in questions):
-            raise SourceError("not a passage with questions", path=file.shown, value=passage, fix=_LAYOUT)
-        for question in questions:
-            fields = {
-                "passage": passage.get("passage"),
-                "passage_id": passage.get("id"),
-                **{
-                    name: question[name]
-                    for name in ("id", "question", "options", "answer")
-                    if name in question
-                },
-            }
-            yield Record(file.shown, row, None, fields)
-            row += 1
+class _Questions:
+    """Iterates over records with a question and its passage; afterwards `rows` is their number."""
+
+    def __init__(self, file: InputFile) -> None:
+        self.file = file
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[Record]:
+        for passage in read_json_list(self.file):
+            questions: Any = passage.get("questions") if isinstance(passage, dict) else None
+            if not isinstance(questions, list) or not all(isinstance(item, dict) for item in questions):
+                reason = "not a passage with questions"
+                raise SourceError(reason, path=self.file.shown, value=passage, fix=_LAYOUT)
+            for question in questions:
+                fields = question | {"passage": passage.get("passage"), "passage_id": passage.get("id")}
+                yield Record(self.file.shown, self.rows, None, fields)
+                self.rows += 1
 
 
 def _item(split: str, record: Record) -> Item:
     options = record.texts("options")
-    correct = record.label("answer", {letter: n for n, letter in enumerate(_LETTERS[: len(options)])})
+    correct = record.label("answer", _NUMBERS)
+    if correct >= len(options):
+        raise record.fault(
+            "no such option", "answer", value=record.fields["answer"], fix=f"{len(options)} are there"
+        )
     premise = joined(passage=record.text("passage"), question=record.text("question"))
     key = f"{CORPUS}:{record.text('id')}"
     return Item(

@@ -144,6 +144,9 @@ def _corpus_folder(root: Path, corpus: str, taken: Collection[Path]) -> Path | N
     return there[0] if there else None
 
 
+_OF_ITEM = ("source_id", "group_id", "recast_rule", "source_split")
+
+
 class PairCollector:
     """Collects the pairs of one corpus, item by item, and keeps the invariants.
 
@@ -165,8 +168,10 @@ class PairCollector:
         self._labels = frozenset(labels)
         self._keep_conflicts = keep_conflicts
         self._before = _left_out(faults)
-        self._rows: list[tuple[str | None, ...]] = []
-        self._items: list[int] = []
+        # Columns, not rows: containers that live on are what Python's garbage collector looks through.
+        self._pairs: dict[str, list[str | None]] = {name: [] for name in Pair._fields}
+        self._items: dict[str, list[str]] = {name: [] for name in _OF_ITEM}
+        self._sizes: list[int] = []
         self._seen: set[tuple[str, str]] = set()
 
     def add(
@@ -187,46 +192,39 @@ class PairCollector:
         if (split, source_id) in self._seen:
             self._bad(record, "id stands twice", value=source_id, fix="give each item an id of its own")
             return
-        for pair in pairs:
-            for field in ("premise", "hypothesis"):
-                text: str = getattr(pair, field)
-                if not text or text.isspace():
-                    self._bad(record, EMPTY_COMPONENT, field, value=text, fix=_FILL_IN)
-                    return
-            if pair.label not in self._labels:
+        for premise, hypothesis, label, _, _ in pairs:
+            if not premise or premise.isspace():
+                self._bad(record, EMPTY_COMPONENT, "premise", value=premise, fix=_FILL_IN)
+                return
+            if not hypothesis or hypothesis.isspace():
+                self._bad(record, EMPTY_COMPONENT, "hypothesis", value=hypothesis, fix=_FILL_IN)
+                return
+            if label not in self._labels:
                 known = ", ".join(sorted(self._labels))
-                self._bad(record, "unknown label", value=pair.label, fix=f"known labels: {known}")
+                self._bad(record, "unknown label", value=label, fix=f"known labels: {known}")
                 return
         self._seen.add((split, source_id))
-        item = len(self._seen)
         # Ids may begin anew in every split, and rows of two splits are never one group.
         group = f"{self.corpus}:{split}:{source_id if group_id is None else group_id}"
+        for value, column in zip(
+            (source_id, group, rule or self.rule, split), self._items.values(), strict=True
+        ):
+            column.append(value)
         for pair in pairs:
-            self._rows.append(
-                (
-                    pair.premise,
-                    pair.hypothesis,
-                    pair.label,
-                    self.corpus,
-                    source_id,
-                    group,
-                    rule or self.rule,
-                    pair.answer,
-                    pair.substituted,
-                    split,
-                )
-            )
-            self._items.append(item)
+            for text, texts in zip(pair, self._pairs.values(), strict=True):
+                texts.append(text)
+        self._sizes.append(len(pairs))
 
     def finish(self, files: Sequence[SourceFile], notes: Sequence[str] = ()) -> RecastRows:
         """All rows in order of arrival. Raises SourceErrors as the fault log decides."""
-        columns = zip(*self._rows, strict=True) if self._rows else ((),) * len(RECAST_SCHEMA)
-        table = pa.table(
-            [pa.array(values, field.type) for values, field in zip(columns, RECAST_SCHEMA, strict=True)],
-            schema=RECAST_SCHEMA,
-        )
+        items = np.repeat(np.arange(len(self._sizes)), self._sizes)
+        columns = {name: pa.array(values, pa.string()) for name, values in self._pairs.items()}
+        columns["source_dataset"] = pa.repeat(self.corpus, len(items))
+        places = pa.array(items)
+        columns |= {name: pa.array(values, pa.string()).take(places) for name, values in self._items.items()}
+        table = pa.table([columns[name] for name in RECAST_SCHEMA.names], schema=RECAST_SCHEMA)
         if not self._keep_conflicts:
-            bad = conflicting_items(table, np.array(self._items, dtype=np.int64))
+            bad = conflicting_items(table, items)
             if bad.any():
                 self.faults.filter(CONFLICT, int(bad.sum()))
                 table = table.filter(pa.array(~bad))

@@ -11,14 +11,15 @@ from pathlib import Path
 from ....faults import FaultLog
 from ...sources.records import Record
 from .base import Item, PairCollector, Recast, RecastRows, SplitRecords, recast_records
-from .rules import choices_to_pairs, joined, normalised
+from .rules import choices_to_pairs, joined
 
 CORPUS = "cosmos_qa"
 RULE = "question_and_choices"
 NONE_OF_THE_ABOVE = "the answer is none of the choices"
 _FILES = {"train": ("train.csv",), "dev": ("valid.csv",)}
 _ANSWERS = ("answer0", "answer1", "answer2", "answer3")
-_NONE = normalised("None of the above choices .")
+_NUMBERS = {str(number): number for number in range(len(_ANSWERS))}
+_NONE = re.compile(r"\s*none of the above choices?\s*\.?\s*", re.IGNORECASE)
 _PASSAGE = re.compile(r"##q\d+")
 
 
@@ -37,10 +38,10 @@ def recast_cosmos_qa(root: Path, faults: FaultLog) -> RecastRows:
 
 
 def _item(split: str, record: Record) -> Item | str:
-    answer = _ANSWERS[record.label("label", {str(n): n for n in range(len(_ANSWERS))})]
-    if normalised(record.text(answer)) == _NONE:
+    answer = _ANSWERS[record.label("label", _NUMBERS)]
+    named = [name for name in _ANSWERS if not _NONE.fullmatch(record.text(name))]
+    if answer not in named:
         return NONE_OF_THE_ABOVE
-    named = [name for name in _ANSWERS if normalised(record.text(name)) != _NONE]
     choices = [record.text(name) for name in named]
     premise = joined(context=record.text("context"), question=record.text("question"))
     key = f"{CORPUS}:{split}:{record.text('id')}"

@@ -16,6 +16,7 @@ from pathlib import Path
 from ....errors import show
 from ....faults import FaultLog
 from ...sources.records import Record
+from ._paths import drawn
 from .base import (
     ENTAILED,
     NOT_ENTAILED,
@@ -27,7 +28,7 @@ from .base import (
     SplitRecords,
     recast_records,
 )
-from .rules import normalised, stable_number
+from .rules import normalised
 
 NOTHING_LEFT = "the part is the whole sentence"
 NO_OTHER_SPAN = "no other boundaries for the part"
@@ -109,13 +110,8 @@ def _other_span(sentence: str, start: int, end: int, key: str) -> str | None:
 
     Boundaries that only add or take off punctuation are the same.
     """
-    gold = normalised(sentence[start:end])
-    spans = [
-        text
-        for begins, ends in _near_spans(sentence, start, end)
-        if normalised(text := sentence[begins:ends]) not in ("", gold)
-    ]
-    return spans[stable_number(key) % len(spans)] if spans else None
+    spans = [sentence[begins:ends] for begins, ends in _near_spans(sentence, start, end)]
+    return drawn(spans, {"", normalised(sentence[start:end])}, key)
 
 
 def _near_spans(sentence: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ from ....faults import FaultLog
 from ...sources.records import Record
 from ._paths import PathRecords
 from .base import ENTAILED, NOT_ENTAILED, Pair, PairCollector, Recast, RecastRows
-from .rules import filled, normalised, stable_number
+from .rules import filled, stable_number
 
 NO_OTHER_CONCLUSION = "no other tree to take a conclusion from"
 
@@ -28,7 +28,7 @@ _NAMED_IN_PROOF = re.compile(r"\bsent\d+\b")
 
 
 class _Tree(NamedTuple):
-    """A tree; `known` are the normalised texts that stand in it."""
+    """A tree; `known` are the texts that stand in it, as `_plain` gives them."""
 
     record: Record
     name: str
@@ -80,7 +80,7 @@ def _tree(record: Record) -> _Tree:
             "the proof names no sentences of the context", "proof", value=record.text("proof"), fix=fix
         )
     leaves = [text for tag, text in sentences.items() if tag in named]
-    known = frozenset(map(normalised, [*leaves, *_intermediate(record), conclusion]))
+    known = frozenset(map(_plain, [*leaves, *_intermediate(record), conclusion]))
     return _Tree(
         record,
         record.filled_text("id"),
@@ -97,6 +97,11 @@ def _intermediate(record: Record) -> list[str]:
     return [text for text in listed.values() if isinstance(text, str)] if isinstance(listed, dict) else []
 
 
+def _plain(text: str) -> str:
+    """Text by which two sentences are the same: case, white space and the full stop do not count."""
+    return " ".join(text.lower().rstrip(" .").split())
+
+
 def _ended(sentence: str) -> str:
     return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
 
@@ -105,7 +110,7 @@ def _other_conclusion(tree: _Tree, order: list[_Tree]) -> str | None:
     first = stable_number(tree.name) % len(order)
     for step in range(len(order)):
         other = order[(first + step) % len(order)].conclusion
-        if normalised(other) not in tree.known:
+        if _plain(other) not in tree.known:
             return other
     return None
 

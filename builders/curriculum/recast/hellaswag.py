@@ -10,7 +10,7 @@ from pathlib import Path
 from ....faults import FaultLog
 from ...sources.records import Record
 from .base import Item, PairCollector, Recast, RecastRows, SplitRecords, recast_records
-from .rules import capitalised, choices_to_pairs, filled, joined
+from .rules import capitalised, choices_to_pairs, filled
 
 CORPUS = "hellaswag"
 RULE = "choices"
@@ -40,7 +40,7 @@ def _item(split: str, record: Record) -> Item:
     if unfinished is not None and record.text("ctx_a").strip():
         premise = record.text("ctx_a")
         start = capitalised(filled("ctx_b", unfinished))
-        endings = [joined(ctx_b=start, ending=ending) for ending in endings]
+        endings = [f"{start} {filled('ending', ending)}" for ending in endings]
     number = record.fields.get("ind", record.row)
     key = f"{CORPUS}:{split}:{number}"
     pairs = choices_to_pairs(premise, endings, record.label("label", _LABELS), wrong=1, key=key)

@@ -10,7 +10,6 @@ of lines `key: value` with provenance, index, text, hypothesis, entailed (entail
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -28,7 +27,6 @@ NOTHING_REPLACED = "the paraphrase is the word itself"
 
 _SPLITS: dict[str | int, str] = {split: split for split in SOURCE_SPLITS}
 _LABELS: dict[str | int, str] = {label: label for label in (ENTAILED, NOT_ENTAILED)}
-_TOKEN = re.compile(r"\S+")
 
 
 class Replacement(NamedTuple):
@@ -42,25 +40,38 @@ class Replacement(NamedTuple):
 def replacement(text: str, paraphrased: str) -> Replacement | None:
     """The shortest run of tokens of `text` for which `paraphrased` has others; None where the two are equal.
 
-    The run, or what stands for it, is empty where tokens were only added or taken out.
+    Both have no white space around them. The run, or what stands for it, is empty where tokens were only
+    added or taken out.
 
     >>> replacement("The big dog barked .", "The large grey dog barked .")
     Replacement(start=4, end=7, paraphrase='large grey')
     """
-    first, second = list(_TOKEN.finditer(text)), list(_TOKEN.finditer(paraphrased))
+    first, second = text.split(), paraphrased.split()
     before = _equal_tokens(first, second)
-    after = _equal_tokens(first[before:][::-1], second[before:][::-1])
-    old, new = first[before : len(first) - after], second[before : len(second) - after]
-    if not old and not new:
+    if before == len(first) == len(second):
         return None
-    start, end = (old[0].start(), old[-1].end()) if old else (0, 0)
-    return Replacement(start, end, paraphrased[new[0].start() : new[-1].end()] if new else "")
+    after = _equal_tokens(first[before:][::-1], second[before:][::-1])
+    start, end = _place_of_tokens(text, before, after)
+    begins, ends = _place_of_tokens(paraphrased, before, after)
+    return Replacement(start, end, paraphrased[begins:ends])
 
 
-def _equal_tokens(first: Sequence[re.Match[str]], second: Sequence[re.Match[str]]) -> int:
+def _equal_tokens(first: Sequence[str], second: Sequence[str]) -> int:
     """How many tokens from the start are equal."""
-    shorter = min(len(first), len(second))
-    return next((i for i in range(shorter) if first[i].group() != second[i].group()), shorter)
+    count = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _place_of_tokens(text: str, before: int, after: int) -> tuple[int, int]:
+    """Start and end of the tokens of `text` but for some at its start and its end; equal if none are left."""
+    rest = text.split(None, before)[before:]
+    head = text.rsplit(None, after)[: -after or None]
+    start = len(text) - len(rest[0]) if rest else len(text)
+    return start, max(start, len(head[0]) if head else 0)
 
 
 def recast_sprl(root: Path, faults: FaultLog) -> RecastRows:
@@ -83,7 +94,7 @@ def recast_fnplus(root: Path, faults: FaultLog) -> RecastRows:
         found = replacement(text, hypothesis)
         if found is None:
             return NOTHING_REPLACED
-        if found.end == 0 or not found.paraphrase:
+        if found.start == found.end or not found.paraphrase:
             fix = "replace one run of words of the text by others"
             raise record.fault("nothing replaces a word of the text", "hypothesis", value=hypothesis, fix=fix)
         premise = f"{text[: found.start]}something{text[found.end :]}"

@@ -35,33 +35,39 @@ def recast_logiqa(root: Path, faults: FaultLog) -> RecastRows:
     pairs = PairCollector(CORPUS, RULE, faults)
     files = []
     for split, file in found.items():
-        blocks = list(_blocks(file))
+        blocks = _Blocks(file)
         recast_records(((split, block) for block in blocks), pairs, _item)
-        files.append(file.describe(len(blocks)))
+        files.append(file.describe(blocks.rows))
     return pairs.finish(files, missing_notes(found, tuple(_FILES)))
 
 
-def _blocks(file: InputFile) -> Iterator[Record]:
-    """One record a block, with the field `lines`. A block begins with an empty line before a letter alone."""
-    start, lines, row = 1, list[str](), 0
-    before = ""
-    for number, line in text_lines(file):
-        text = line.strip()
-        if text.lower() in _LETTERS and not before:
-            if any(lines):
-                yield _block(file, row, start, lines)
-                row += 1
-            start, lines = number, []
-        lines.append(text)
-        before = text
-    if any(lines):
-        yield _block(file, row, start, lines)
+class _Blocks:
+    """Iterates over records with the field `lines`, one a block; afterwards `rows` is their number.
 
+    A block begins with a letter alone, at the beginning of the file or after an empty line.
+    """
 
-def _block(file: InputFile, row: int, start: int, lines: list[str]) -> Record:
-    while not lines[-1]:
-        lines.pop()
-    return Record(file.shown, row, start, {"lines": lines})
+    def __init__(self, file: InputFile) -> None:
+        self.file = file
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[Record]:
+        start, lines, before = 1, list[str](), ""
+        for number, line in text_lines(self.file):
+            text = line.strip()
+            if not before and text.lower() in _LETTERS:
+                yield from self._block(start, lines)
+                start, lines = number, []
+            lines.append(text)
+            before = text
+        yield from self._block(start, lines)
+
+    def _block(self, start: int, lines: list[str]) -> Iterator[Record]:
+        while lines and not lines[-1]:
+            lines.pop()
+        if lines:
+            yield Record(self.file.shown, self.rows, start, {"lines": lines})
+            self.rows += 1
 
 
 def _item(split: str, record: Record) -> Item:

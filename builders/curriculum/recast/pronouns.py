@@ -28,7 +28,7 @@ _NEXT_WORD = re.compile(r"\s*([^\W\d_]+)?")
 _BACK_TO = re.compile(r"\s*back (?:to|from|in|into|home|at|up|after|when|and)\b")
 _PERSONAL = frozenset({"he", "she", "him", "they", "them", "who", "whom"})
 _OF_A_TEXT = "my|your|his|her|its|our|their|the|a|an|some|this|that|these|those"
-_STOP = re.compile(r"(\S*?[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[`]*[A-Z0-9_])")
+_STOP = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[`]*[A-Z0-9_])")
 
 
 def possessive(name: str) -> str:
@@ -115,8 +115,8 @@ def fill_blank(text: str, blank: str, candidate: str) -> str:
         raise ValueError(f"{text.count(blank)} blanks")
     name = filled("candidate", candidate)
     start = text.index(blank)
-    first = not text[sentence_around(text, start)[0] : start].strip("\"'“‘([` ")
-    name = capitalised(name) if first else in_mid_sentence(name)
+    before = text[:start].rstrip("\"'“‘([` ")
+    name = capitalised(name) if not before or before[-1] in ".!?" else in_mid_sentence(name)
     return text[:start] + name + text[start + len(blank) :]
 
 
@@ -132,7 +132,7 @@ def sentence_around(text: str, position: int) -> tuple[int, int]:
     """
     start, end = 0, len(text)
     for stop in _STOP.finditer(text):
-        if _abbreviates(stop.group(1)):
+        if text[stop.start()] == "." and _abbreviates(text, stop.start()):
             continue
         if stop.end() > position:
             end = stop.end()
@@ -142,11 +142,11 @@ def sentence_around(text: str, position: int) -> tuple[int, int]:
     return start, start + len(text[start:end].rstrip())
 
 
-def _abbreviates(word: str) -> bool:
-    """Whether a word with its full stop is an initial ("W.", "U.S.") or a known abbreviation."""
-    if not word.endswith("."):
-        return False
-    stem = word[:-1].lstrip("\"'“‘([`")
+def _abbreviates(text: str, stop: int) -> bool:
+    """Whether the full stop at `stop` is that of an initial ("W.", "U.S.") or of a known abbreviation."""
+    start = max(text.rfind(" ", 0, stop), text.rfind("\n", 0, stop)) + 1
+    stem = text[start:stop].lstrip("\"'“‘([`")
+    if stem.lower() in english.ABBREV_TYPES:
+        return True
     letters = stem.split(".")
-    initials = stem != "I" and all(len(letter) == 1 and letter.isupper() for letter in letters)
-    return initials or stem.lower() in english.ABBREV_TYPES
+    return stem != "I" and all(len(letter) == 1 and letter.isupper() for letter in letters)

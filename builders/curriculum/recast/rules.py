@@ -10,7 +10,7 @@ character of a text but for what its docstring says; an empty component is refus
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -33,14 +33,15 @@ _NO_NAMES = (
 NO_NAMES = frozenset(_NO_NAMES.split())
 # What Punkt has seen in lower case in its newspapers: flags of `nltk.tokenize.punkt`.
 _SEEN_IN_LOWER_CASE = 16 | 32 | 64
-_NUMBERED = re.compile(r"\d")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _APOSTROPHE = re.compile("['’]")
 _OPENING = re.compile(r"[\"'“‘(\[]*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _TRAILING_ZEROS = re.compile(r"(\d)\.0+(?![\d.])")
-# A point or a minus sign inside a number is part of it; `%`, `$`, `£` and `€` tell amounts from numbers.
-_NO_WORD = re.compile(r"(?<!\d)\.|\.(?!\d)|[^\w\s.%$£€-]|(?<=\w)-(?=[^\W\d])|-(?!\w)|_")
+_FIGURES = re.compile(r"[\d%$£€]")
+# A point or a minus sign of a number is part of it; `%`, `$`, `£` and `€` tell amounts from numbers.
+_NO_FIGURE = re.compile(r"(?<!\d)\.|\.(?!\d)|-(?!\d)|[^\w\s.%$£€-]|_")
+_LETTERS = re.compile(r"[^\W_]+")
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
@@ -99,11 +100,13 @@ def normalised(text: str) -> str:
     >>> normalised("The 1,000.0 Days!") == normalised("1000 days")
     True
     """
-    if _NUMBERED.search(text):
-        text = _THOUSANDS.sub("", text)
-        text = _TRAILING_ZEROS.sub(r"\1", text)
-    text = _NO_WORD.sub(" ", text.lower())
-    return " ".join([word for word in text.split() if word not in _ARTICLES])
+    lower = text.lower()
+    if _FIGURES.search(lower):
+        lower = _TRAILING_ZEROS.sub(r"\1", _THOUSANDS.sub("", lower))
+        words = _NO_FIGURE.sub(" ", lower).split()
+    else:
+        words = _LETTERS.findall(lower)
+    return " ".join([word for word in words if word not in _ARTICLES])
 
 
 def choices_to_pairs(
@@ -111,8 +114,8 @@ def choices_to_pairs(
 ) -> list[Pair]:
     """Every choice as a hypothesis of one premise: the correct one entailed, the others not.
 
-    `wrong` is the number of wrong choices to take (None: all), drawn by a hash of `key` and the choice, so
-    that neither the order of the choices nor that of the rows matters. When some are drawn, one that says the
+    `wrong` is the number of wrong choices to take (None: all), drawn by a hash of `key` from the sorted
+    choices, so that neither their order nor that of the rows matters. When some are drawn, one that says the
     same as the correct choice is never among them. Pairs are in the order of the choices. Raises
     EmptyComponentError for an empty text, ValueError for a `correct` that is no choice.
 
@@ -123,22 +126,25 @@ def choices_to_pairs(
     hypotheses = [filled("choice", choice) for choice in choices]
     if not 0 <= correct < len(hypotheses):
         raise ValueError(f"no choice {correct} among {len(hypotheses)}")
-    taken = {correct, *_drawn(hypotheses, correct, wrong, key)}
+    taken = None if wrong is None else {correct, *_drawn(hypotheses, correct, wrong, key)}
     return [
         Pair(premise, hypothesis, ENTAILED if number == correct else NOT_ENTAILED)
         for number, hypothesis in enumerate(hypotheses)
-        if number in taken
+        if taken is None or number in taken
     ]
 
 
-def _drawn(hypotheses: Sequence[str], correct: int, wrong: int | None, key: str) -> Iterable[int]:
-    others = [number for number in range(len(hypotheses)) if number != correct]
-    if wrong is None:
-        return others
+def _drawn(hypotheses: Sequence[str], correct: int, wrong: int, key: str) -> Iterator[int]:
+    """Numbers of wrong choices: in the order of their texts, from a place that the key gives on."""
+    others = sorted((text, number) for number, text in enumerate(hypotheses) if number != correct)
     gold = normalised(hypotheses[correct])
-    distinct = [number for number in others if normalised(hypotheses[number]) != gold]
-    distinct.sort(key=lambda number: stable_number(key, hypotheses[number]))
-    return distinct[:wrong]
+    start = stable_number(key) % len(others) if others else 0
+    for text, number in others[start:] + others[:start]:
+        if wrong <= 0:
+            return
+        if normalised(text) != gold:
+            wrong -= 1
+            yield number
 
 
 def capitalised(text: str) -> str:

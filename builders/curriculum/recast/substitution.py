@@ -115,7 +115,7 @@ class WrongAnswers:
         ):
             fitting = [candidate for candidate in candidates if wrong.allows(candidate)]
             if fitting:
-                return min(fitting, key=lambda candidate: (stable_number(key, candidate), candidate))
+                return _pick(fitting, key)
         return self._from_pool(_shelf(gold[0]), wrong, key)
 
     def _quantity(self, gold: str, wrong: _Wrong, key: str, passage: str) -> str | None:
@@ -125,7 +125,7 @@ class WrongAnswers:
         candidates = [number + unit for number in found_in(passage, "number")]
         fitting = [candidate for candidate in candidates if wrong.allows(candidate)]
         if fitting:
-            return min(fitting, key=lambda candidate: (stable_number(key, candidate), candidate))
+            return _pick(fitting, key)
         number = self._from_pool(("number", 0), wrong, key, unit)
         return None if number is None else number + unit
 
@@ -142,6 +142,12 @@ class WrongAnswers:
         return None
 
 
+def _pick(candidates: Sequence[str], key: str) -> str:
+    ordered = sorted(set(candidates))
+    return ordered[stable_number(key) % len(ordered)]
+
+
+@lru_cache(maxsize=1 << 16)
 def _shape(answer: str) -> str:
     """The kind, and for phrases how they begin: with a figure, a preposition (which one) or otherwise."""
     kind = kind_of(answer)
@@ -163,16 +169,19 @@ class _Wrong:
     """Whether a candidate is surely another answer than the gold ones."""
 
     def __init__(self, gold: Sequence[str], question: str) -> None:
-        self._gold = {normalised(answer) for answer in gold}
-        self._words = [words for answer in self._gold if (words := frozenset(answer.split()))]
-        self._question = frozenset(normalised(question).split())
+        self._gold = [words for answer in gold if (words := _words(answer))]
+        self._question = _words(question)
 
     def allows(self, candidate: str) -> bool:
-        text = normalised(candidate)
-        words = frozenset(text.split())
-        if not words or text in self._gold or words <= self._question:
+        words = _words(candidate)
+        if not words or words <= self._question:
             return False
-        return not any(words <= gold or gold <= words for gold in self._words)
+        return not any(words <= gold or gold <= words for gold in self._gold)
+
+
+@lru_cache(maxsize=1 << 16)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(normalised(text).split())
 
 
 @lru_cache(maxsize=512)

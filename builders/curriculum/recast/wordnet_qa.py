@@ -14,9 +14,9 @@ from pathlib import Path
 
 from ....faults import FaultLog
 from ...sources.records import Record
-from ._paths import PathRecords
-from .base import Item, PairCollector, Recast, RecastRows, recast_records
-from .rules import choices_to_pairs, filled
+from ._paths import PathRecords, drawn
+from .base import ENTAILED, NOT_ENTAILED, Item, Pair, PairCollector, Recast, RecastRows, recast_records
+from .rules import normalised
 
 _FRAMES = {
     "hypernymy": "{term} is best characterized as a kind or type of {choice}",
@@ -43,47 +43,43 @@ def recast_wordnet_qa(root: Path, faults: FaultLog, *, task: str) -> RecastRows:
 
     def item(split: str, record: Record) -> Item:
         name = record.filled_text("id")
-        stem, choices, correct = _question(record)
+        stem, answer, others = _question(record)
         context, term = _context_and_term(record, stem)
-        frame = _FRAMES[task]
-        statements = {frame.format(term=term, choice=filled("choice", choice)): choice for choice in choices}
-        if len(statements) < len(choices):
-            raise record.fault(
-                "a choice stands twice", "question", value=choices, fix="give each choice once"
-            )
-        made = choices_to_pairs(context, list(statements), correct, wrong=1, key=f"{task}:{split}:{name}")
-        answer = choices[correct]
-        answered = [
-            pair._replace(answer=answer, substituted=None if choice == answer else choice)
-            for pair in made
-            for choice in (statements[pair.hypothesis],)
+        wrong = drawn(sorted(others), {normalised(answer)}, f"{task}:{split}:{name}")
+        if wrong is None:
+            fix = "give a choice that says something else than the correct one"
+            raise record.fault("no wrong choice", "question", value=others, fix=fix)
+        statements = [_FRAMES[task].format(term=term, choice=choice) for choice in (answer, wrong)]
+        made = [
+            Pair(context, statements[0], ENTAILED, answer),
+            Pair(context, statements[1], NOT_ENTAILED, answer, wrong),
         ]
-        return Item(f"{task}:{name}", answered)
+        return Item(f"{task}:{name}", made)
 
     recast_records(source, pairs, item)
     return pairs.finish(source.files, source.notes)
 
 
-def _question(record: Record) -> tuple[str, list[str], int]:
-    """Stem, choices and the number of the correct choice. Raises SourceError."""
+def _question(record: Record) -> tuple[str, str, list[str]]:
+    """Stem, correct choice and other choices, without white space around them. Raises SourceError."""
     question = record.fields.get("question")
     if not isinstance(question, dict) or not isinstance(question.get("choices"), list):
         raise record.fault("wrong type", "question", value=question, fix="give a stem and a list of choices")
     stem = record._replace(fields=question).filled_text("stem")
     choices = [_choice(record, choice) for choice in question["choices"]]
     key = record.text("answerKey")
-    labels = [label for _, label in choices]
-    if labels.count(key) != 1:
-        fix = f"name one of the choices once: {', '.join(labels)}"
+    correct = [text for text, label in choices if label == key]
+    if len(correct) != 1:
+        fix = f"name one of the choices once: {', '.join(label for _, label in choices)}"
         raise record.fault("no choice with that label", "answerKey", value=key, fix=fix)
-    return stem, [text for text, _ in choices], labels.index(key)
+    return stem, correct[0], [text for text, label in choices if label != key]
 
 
 def _choice(record: Record, choice: object) -> tuple[str, str]:
     if not isinstance(choice, dict):
         raise record.fault("wrong type", "choices", value=choice, fix="give each choice a text and a label")
     fields = record._replace(fields=choice)
-    return fields.filled_text("text"), fields.text("label")
+    return fields.filled_text("text").strip(), fields.text("label")
 
 
 def _context_and_term(record: Record, stem: str) -> tuple[str, str]:

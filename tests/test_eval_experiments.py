@@ -1,0 +1,141 @@
+"""Inoculation curves, matrices, partial inputs and outcomes: hand-worked from a few results."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from benchwright.eval.analyses import generalisation, inoculation, outcomes, partial_input
+from benchwright.eval.analyses.experiments import pooled
+from benchwright.eval.results import Result
+
+FULL, PARTIAL = "fine_tuned_full_input", "fine_tuned_partial_input"
+
+
+def _result(
+    config: str, baseline: str, accuracy: float, *, mcc: float = 0.0, seed: int = 0, **settings: Any
+) -> Result:
+    def metric(value: float) -> dict[str, Any]:
+        low, high = value - 0.1, value + 0.1
+        return {"value": value, "n": 50, "low": low, "high": high, "interval": "Wilson 95%", "version": 1}
+
+    return Result(
+        config=config,
+        task="binary-nli",
+        task_hash="",
+        baseline=baseline,
+        model=None if baseline == "majority" else "minilm",
+        settings={"version": 1, **settings},
+        seed=seed,
+        limit=None,
+        evaluated_on="validation",
+        splits={},
+        metrics={"accuracy": metric(accuracy), "matthews_correlation": metric(mcc)},
+        predictions_hash="",
+    )
+
+
+def _published(part: str) -> dict[str, Any]:
+    return {"splitter": "published", "part": part, "parameters": {}, "scores": None}
+
+
+def _cell(part: str, train: str, evaluation: str) -> dict[str, Any]:
+    return {
+        "splitter": "pvi",
+        "part": part,
+        "parameters": {"train": train, "evaluation": evaluation},
+        "scores": f"pvi_{part}",
+    }
+
+
+def test_seeds_are_pooled_with_students_t() -> None:
+    runs = [_result("a", FULL, value, seed=seed) for seed, value in enumerate((0.5, 0.6, 0.7))]
+    found = pooled(runs, "accuracy")
+    half = 4.302652729911275 * 0.1 / math.sqrt(3)
+    assert (found.value, found.seeds) == (pytest.approx(0.6), 3)
+    assert (found.low, found.high) == (pytest.approx(0.6 - half), pytest.approx(0.6 + half))
+    alone = pooled(runs[:1], "accuracy")
+    assert (alone.low, alone.high, alone.interval) == (0.4, 0.6, "Wilson 95%")
+
+
+def test_a_curve_goes_from_the_model_as_it_came_to_the_most_rows() -> None:
+    results = [
+        _result("a", FULL, 0.9, rows_per_label=100),
+        _result("a", FULL, 0.7, rows_per_label=10, seed=1),
+        _result("a", FULL, 0.6, rows_per_label=10),
+        _result("a", "classifier", 0.5),
+        _result("b", "classifier", 0.1),
+        _result("a", FULL, 0.95, rows_per_label=None),
+    ]
+    points = [point for point in inoculation(results) if point.metric == "accuracy"]
+    assert [(point.rows_per_label, point.seeds) for point in points] == [(0, 1), (10, 2), (100, 1)]
+    assert [point.value for point in points] == pytest.approx([0.5, 0.65, 0.9])
+    assert len({(point.config, point.baseline, point.settings) for point in points}) == 1
+
+
+def test_other_settings_are_another_curve() -> None:
+    results = [
+        _result("a", FULL, 0.9, rows_per_label=10, recipe={"epochs": 1}),
+        _result("a", FULL, 0.8, rows_per_label=100, recipe={"epochs": 2}),
+    ]
+    assert len({point.settings for point in inoculation(results)}) == 2
+
+
+def test_cells_are_read_from_the_configs_that_a_pvi_split_made() -> None:
+    configs = {
+        "x": _published("x"),
+        "x_simple": _cell("x", "simple", "simple"),
+        "x_pvi_hard_test": _cell("x", "simple", "hard"),
+    }
+    results = [
+        _result("x", FULL, 0.8),
+        _result("x_simple", FULL, 0.9),
+        _result("x_pvi_hard_test", FULL, 0.2),
+        _result("x_pvi_hard_test", FULL, 0.4, seed=1),
+        _result("x_pvi_hard_test", "majority", 0.5),
+    ]
+    cells = generalisation(configs, results)
+    assert [(cell.train, cell.evaluation, cell.seeds) for cell in cells] == [
+        ("simple", "simple", 1),
+        ("simple", "hard", 2),
+    ]
+    assert [cell.value for cell in cells] == pytest.approx([0.9, 0.3])
+    assert {(cell.part, cell.scores) for cell in cells} == {("x", "pvi_x")}
+
+
+def test_a_partial_input_stands_beside_the_same_run_with_both_texts() -> None:
+    results = [
+        _result("a", FULL, 0.9, columns=["premise", "hypothesis"], recipe={"epochs": 1}),
+        _result("a", PARTIAL, 0.7, columns=["hypothesis"], recipe={"epochs": 1}),
+        _result("a", PARTIAL, 0.6, columns=["hypothesis"], recipe={"epochs": 2}),
+        _result("a", "majority", 0.5),
+    ]
+    (row,) = partial_input(results)
+    assert (row.full, row.partial, row.majority) == (0.9, 0.7, 0.5)
+
+
+def test_outcomes_follow_their_thresholds() -> None:
+    configs = {
+        **{name: _published(name) for name in ("known", "learned", "never", "silent")},
+        "learned_pvi_hard_test": _cell("learned", "simple", "hard"),
+    }
+    columns = {"columns": ["hypothesis"]}
+    results = [
+        _result("known", "lm_zero_shot", 0.8, mcc=0.5),
+        _result("learned", "lm_zero_shot", 0.6, mcc=0.2),
+        _result("learned", FULL, 0.9, mcc=0.8),
+        _result("learned", PARTIAL, 0.6, **columns),
+        _result("learned", "majority", 0.5),
+        _result("learned_pvi_hard_test", FULL, 0.3),
+        _result("never", FULL, 0.6, mcc=0.49),
+        _result("never", PARTIAL, 0.59, **columns),
+        _result("never", "majority", 0.5),
+    ]
+    found = {outcome.part: outcome for outcome in outcomes(configs, results)}
+    assert list(found) == ["known", "learned", "never"]
+    assert [found[name].outcome for name in found] == ["known", "learned", "not_learned"]
+    assert [found[name].given_away for name in found] == [None, True, False]
+    assert (found["learned"].simple_to_hard, found["learned"].generalises) == (0.3, False)
+    assert found["known"].generalises is None
