@@ -229,7 +229,8 @@ def _moved(moves: Sequence[Move]) -> str:
 
 
 def _score_change(change: ScoreChange) -> Change:
-    unit = " nats" if change.column == "log_likelihood" else ""
+    units = {"log_likelihood": " nats", **dict.fromkeys(("entropy_null", "entropy_input", "pvi"), " bits")}
+    unit = units.get(change.column, "")
     parts = [
         f"{plural(change.rows, 'row')} with another {change.column}, by at most {change.largest:.3g}{unit}"
     ]

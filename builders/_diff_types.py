@@ -107,8 +107,8 @@ class ScoreChange:
     """One score column of rows that both releases have.
 
     `rows` have another score, `beyond` of them by more than SCORE_TOLERANCE or only in one release
-    (`only_one`); `largest` is the largest difference, in nats for log-likelihoods, at row `uid` of `split`.
-    `changed_ranks` counts rows whose rank among all scores differs.
+    (`only_one`); `largest` is the largest difference, in nats for log-likelihoods and in bits for
+    V-information, at row `uid` of `split`. `changed_ranks` counts rows whose rank among all scores differs.
     """
 
     column: str

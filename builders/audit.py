@@ -89,7 +89,7 @@ def audit_part(
         rows, sides = rows.take(used), {name: side[used] for name, side in sides.items()}
     findings = audit_corpus(rows, published, part)
     wanted = len(rows) * len(sides) <= NEAR_DUPLICATE_ROWS if near is None else near
-    if not wanted:
+    if near is None and not wanted:
         message = "row(s) are too many to look for near-duplicates in a build; `benchwright audit` does it"
         named = rows.uids.to_pylist()
         findings.append(Finding.of("near_duplicates_not_sought", "info", named, message, part=part))

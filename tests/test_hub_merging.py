@@ -176,6 +176,36 @@ def test_score_tables_are_units_of_their_own():
     assert merged.manifest["scores"] == {"lm_prompt": {"identity": 2}, "lm_kfold": {"identity": 1}}
 
 
+def test_score_tables_of_different_columns_do_not_stand_beside_each_other():
+    """One side gave config `scores` the columns of V-information, the other added a table without them."""
+    base = manifest({"random": 1}, scores={"lm_prompt": 1})
+    head = manifest({"random": 1}, scores={"lm_prompt": 1, "lm_kfold": 1})
+    local = manifest({"random": 1}, scores={"lm_prompt": 2, "pvi": 1})
+    local["configs"]["scores"]["features"] = {"pvi": {"dtype": "float32", "_type": "Value"}}
+    assert merge(base, base, local).only_from("local") == ["scores/lm_prompt", "scores/pvi"]
+    with pytest.raises(PublishError, match="lm_kfold.*different columns.*--into"):
+        merge(base, head, local)
+
+
+def test_findings_on_the_rows_of_a_part_follow_its_configs():
+    """Each side added the config of another data set of the source."""
+
+    def of_part(name, part):
+        return {**finding(None, code="target_conflict", splits=(), uid=name), "part": part}
+
+    def made(*names):
+        whole = manifest(dict.fromkeys(names, 1), findings=[of_part(name, f"{name}s") for name in names])
+        for name in names:
+            whole["configs"][name]["part"] = f"{name}s"
+        return whole
+
+    base = made("length")
+    merged = merge(base, made("length", "tmcd"), made("length", "random")).manifest
+    assert [entry["part"] for entry in merged["audit"]["findings"]] == ["lengths", "randoms", "tmcds"]
+    dropped = merge(made("length", "tmcd"), made("tmcd"), made("length", "tmcd", "random")).manifest
+    assert [entry["part"] for entry in dropped["audit"]["findings"]] == ["tmcds", "randoms"]
+
+
 def test_a_kept_config_keeps_the_scores_that_it_was_made_with():
     head = manifest({"random": 1, "ll_split": 1}, scores={"lm_prompt": 1})
     head["configs"]["ll_split"]["scores"] = "lm_prompt"

@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 
 from benchwright.builders.curriculum.recast import pronouns, rules
 from benchwright.builders.curriculum.recast.rules import ENTAILED, NOT_ENTAILED, EmptyComponentError, Pair
+from benchwright.tasks import BINARY_NLI, RECAST_NLI
 
 WORDS = st.text(string.ascii_letters + string.digits + "'é.,- ", min_size=1, max_size=30)
 TEXTS = WORDS.filter(lambda text: text.strip() != "")
+
+
+def test_labels_are_those_of_the_tasks() -> None:
+    assert BINARY_NLI.labels == (rules.ENTAILED, rules.NOT_ENTAILED)
+    assert RECAST_NLI.labels == (rules.ENTAILMENT, rules.NEUTRAL, rules.CONTRADICTION)
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=4))

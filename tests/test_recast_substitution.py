@@ -40,6 +40,7 @@ GAME = (
         ("Manning", "name"),
         ("a cold drink", "phrase"),
         ("in the morning", "phrase"),
+        ("in Oslo", "phrase"),
         ("24–10", "phrase"),
     ],
 )

@@ -3,9 +3,10 @@
 "When did Tesla move to New York?" + "1884" -> "Tesla moved to New York in 1884."
 
 Only the wh-phrase and a "do" leave the question; the answer stands in the statement as it was given, but for a
-full stop at its end. Casing is kept: one letter changes, the first of a lower-case word of the question that now
-opens the sentence, and only if the question began with a capital itself. Runs of white space become single spaces.
-The rule family goes back to the QA-to-NLI converters of Demszky, Guu and Liang (2018, arXiv:1809.02922).
+full stop at its end. A few function words are added (articles, "in 1884", "because"), and a verb agrees with
+its new subject. Casing is kept: one letter changes, the first of a lower-case word of ours or of the question
+that now opens the sentence, and only if the question began with a capital itself. Runs of white space become
+single spaces. The task is that of Demszky, Guu and Liang (2018, arXiv:1809.02922); the rules are our own.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from typing import TYPE_CHECKING
 
 from ._questions import Question, bare, tagged_question, tagger_words
 from ._statement_answers import fill, is_clause, polar, sentence
-from ._statement_frames import Frame, YesNo, frame
+from ._statement_frames import frame
+from ._statement_gaps import Frame, YesNo
 from .tagging import load_tagger
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ _END_MARKS = re.compile(r"[\s?!]+$")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A declarative sentence. `rule` names the rule that made it, `lost` the question's words that it does not hold."""
+    """A declarative sentence; `rule` names the rule that made it, `lost` the question's words left out."""
 
     text: str
     rule: str
@@ -63,7 +65,10 @@ def statement(question: str, answer: str, *, tagger: Tagger | None = None) -> St
 def statements(
     questions: Sequence[str], answers: Sequence[str], *, tagger: Tagger | None = None
 ) -> list[Statement | NoStatement]:
-    """`statement` for every pair, in order; equal questions are read once. Raises ValueError for unequal lengths."""
+    """`statement` for every pair, in order. Equal questions are read once.
+
+    Raises ValueError for unequal lengths.
+    """
     tagger = tagger or load_tagger()
     frames = _frames(dict.fromkeys(questions), tagger)
     tags = _answer_tags(
@@ -100,7 +105,9 @@ def _checked(question: Question) -> Frame | YesNo | str:
     if isinstance(made, str):
         return made
     held = (made.before, made.after, made.noun) if isinstance(made, Frame) else (made.yes,)
-    kept = Counter(bare(word).lower() for text in (*held, *made.lost) for word in text.replace("|", " ").split())
+    kept = Counter(
+        bare(word).lower() for text in (*held, *made.lost) for word in text.replace("|", " ").split()
+    )
     return made if Counter(question.lows) <= kept else "words_lost"
 
 
@@ -136,5 +143,5 @@ def _made(
     text = fill(frame, answer, tags)
     if text is None:
         return NoStatement("answer_does_not_fit")
-    starts_with_answer = text.startswith(answer[:10])
+    starts_with_answer = not frame.before and text.startswith(answer[:10])
     return Statement(sentence(text, capital=cased and not starts_with_answer), frame.rule, frame.lost)

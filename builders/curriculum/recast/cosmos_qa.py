@@ -18,7 +18,7 @@ RULE = "question_and_choices"
 NONE_OF_THE_ABOVE = "the answer is none of the choices"
 _FILES = {"train": ("train.csv",), "dev": ("valid.csv",)}
 _ANSWERS = ("answer0", "answer1", "answer2", "answer3")
-_NUMBERS = {str(number): number for number in range(len(_ANSWERS))}
+_NUMBERS: dict[str | int, int] = {str(number): number for number in range(len(_ANSWERS))}
 _NONE = re.compile(r"\s*none of the above choices?\s*\.?\s*", re.IGNORECASE)
 _PASSAGE = re.compile(r"##q\d+")
 

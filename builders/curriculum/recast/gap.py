@@ -20,7 +20,7 @@ _FILES = {
     "dev": ("gap-validation.tsv",),
     "test": ("gap-test.tsv",),
 }
-_COREFERENT = {spelling: value for value in (True, False) for spelling in (str(value).upper(), str(value))}
+_COREFERENT: dict[str | int, bool] = {"TRUE": True, "True": True, "FALSE": False, "False": False}
 
 
 def recast_gap(root: Path, faults: FaultLog) -> RecastRows:

@@ -26,7 +26,7 @@ CORPUS = "mrpc"
 RULE = "paraphrase"
 _PUBLISHED = {"train": ("msr_paraphrase_train.txt",), "test": ("msr_paraphrase_test.txt",)}
 _GLUE = {"train": ("train.tsv",), "dev": ("dev.tsv",), "test": ("msr_paraphrase_test.txt",)}
-_QUALITY = {"1": ENTAILED, "0": NOT_ENTAILED, 1: ENTAILED, 0: NOT_ENTAILED}
+_QUALITY: dict[str | int, str] = {"1": ENTAILED, "0": NOT_ENTAILED, 1: ENTAILED, 0: NOT_ENTAILED}
 
 
 def recast_mrpc(root: Path, faults: FaultLog) -> RecastRows:

@@ -16,10 +16,9 @@ from typing import NamedTuple
 
 from punkt.data import english
 
-from ....tasks import BINARY_NLI, RECAST_NLI
-
-ENTAILED, NOT_ENTAILED = BINARY_NLI.labels or ()
-ENTAILMENT, NEUTRAL, CONTRADICTION = RECAST_NLI.labels or ()
+# The labels of `tasks.BINARY_NLI` and `tasks.RECAST_NLI`.
+ENTAILED, NOT_ENTAILED = "entailed", "not-entailed"
+ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 
 SEED = 42
 # Words that are no names, whatever their place.

@@ -22,8 +22,8 @@ RULE_OF_PHRASES = "question_and_choices"
 _FILES = {"train": ("train.jsonl", "train-labels.lst"), "dev": ("dev.jsonl", "dev-labels.lst")}
 _VERSION_1_4 = {"train": ("socialIQa_v1.4_trn.jsonl",), "dev": ("socialIQa_v1.4_dev.jsonl",)}
 _ANSWERS = ("answerA", "answerB", "answerC")
-_NUMBERS = {"1": 0, "2": 1, "3": 2}
-_LETTERS = {"A": 0, "B": 1, "C": 2}
+_NUMBERS: dict[str | int, int] = {"1": 0, "2": 1, "3": 2}
+_LETTERS: dict[str | int, int] = {"A": 0, "B": 1, "C": 2}
 
 _NEXT = re.compile(r"What will (.+?) want to do( .+?)?\s*\?")
 _BEFORE = re.compile(r"What (does|do|did) (.+?) need to do( .+?)?\s*\?")

@@ -71,7 +71,8 @@ def kind_of(answer: str) -> Kind:
         return "quantity"
     words = text.split()
     named = [word for word in words if word.lower() not in _LINKS]
-    if named and len(words) <= 8 and all(word[0].isupper() for word in named):
+    begins = bool(words) and (words[0] in named or words[0].lower() == "the")
+    if begins and named and len(words) <= 8 and all(word[0].isupper() for word in named):
         return "name"
     return "phrase"
 

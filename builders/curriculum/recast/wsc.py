@@ -24,7 +24,6 @@ RULE_OF_WNLI = "as_published"
 PRONOUN_AS_CANDIDATE = "a candidate is a pronoun"
 COLLECTION = "WSCollection.xml"
 _WNLI = {"train": ("train.tsv",), "dev": ("dev.tsv",)}
-_SPACE = re.compile(r"\s+")
 _ANSWER = re.compile(r"\s*([A-Z])\s*\.?\s*")
 _PRONOUNS = frozenset({"he", "she", "it", "they", "him", "her", "them"})
 _NO_SPACE_BEFORE = re.compile(r"[,.;:!?)\]’']")
@@ -70,13 +69,13 @@ def _with_groups(records: XmlRecords) -> Iterator[tuple[str, Record]]:
 
 def _schema_item(split: str, record: Record) -> Item | str:
     before, pronoun, after = (
-        _SPACE.sub(" ", " ".join(record.texts(f"text/{name}"))).strip() for name in ("txt1", "pron", "txt2")
+        " ".join(" ".join(record.texts(f"text/{name}")).split()) for name in ("txt1", "pron", "txt2")
     )
     pronoun = filled("pron", pronoun)
     before += "" if not before or before.endswith(('"', "“", "(")) else " "
     text = before + pronoun + ("" if not after or _NO_SPACE_BEFORE.match(after) else " ") + after
     answers = [
-        with_determiner(before, _SPACE.sub(" ", filled("answer", answer)))
+        with_determiner(before, " ".join(filled("answer", answer).split()))
         for answer in record.texts("answers/answer")
     ]
     if any(answer.lower() in _PRONOUNS for answer in answers):

@@ -1,0 +1,211 @@
+"""What an answer needs in front of it: articles and prepositions; and what verb agrees with it."""
+
+from __future__ import annotations
+
+import re
+
+from ._verbs import base_form
+from ._word_sets import (
+    ADVERBIAL_STARTS,
+    AUXILIARIES,
+    COUNTABLE,
+    DETERMINERS,
+    HEADS_WITH_THE,
+    NAMES_WITH_THE,
+    POSSESSIVES,
+    PREPOSITIONS,
+    TAILS_WITH_THE,
+)
+
+_MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_DAY = re.compile(
+    rf"(?i)(?:.*\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}\b|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b).*"
+)
+_DECADE = re.compile(
+    r"(?i)(?:(?:early|late|mid|the|and|to|or|\d{1,2}(?:st|nd|rd|th))[ -])*"
+    r"(?:\d{4}'?s|\d0s|\d{1,2}(?:st|nd|rd|th)[ -]centur(?:y|ies)(?: .*)?)\b.*"
+)
+ORDINAL = re.compile(
+    r"(?i)(?:(?:the|early|late|mid) )*(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|\w+teenth)"
+)
+_CLOCK = re.compile(
+    r"(?i)(?:\d{1,2}(?::\d\d)?\s?(?:am|pm|a\.m\.|p\.m\.|o'clock)|\d{1,2}:\d\d|noon|midnight|night|christmas|"
+    r"easter|dawn|dusk)\b.*"
+)
+_ON = re.compile(
+    r"\b(?:street|avenue|road|coast|river|island|floor|mount|mountain|hill|bank|side|planet|continent|st)\W*$",
+    re.I,
+)
+_AT = re.compile(
+    r"\b(?:university|school|college|stadium|airport|station|hotel|museum|hall|palace|arena|institute|academy|"
+    r"laboratory|theatre|theater|field|center|centre|court|bowl|polytechnic|conference|beach)\W*$",
+    re.I,
+)
+_REGNAL = re.compile(r"(?i)\b[ivx]{1,4} of\b")
+_NO_ARTICLE = re.compile(
+    r"(?:fear|lack|freedom|loss|more|less|most|half|because|instead|out|plenty|dozens|hundreds|thousands|millions|"
+    r"much|many|some|use|control|evidence|advocacy|knowledge|one|two|three|parts?|all|none|members?|types?|kinds?)\b"
+)
+FRONT_NAMING = re.compile(r"\b(?:name|names|term|word|title|nickname|symbol|phrase|motto|called|named)\b")
+
+
+def agreeing(after: str, words: list[str], tags: tuple[str, ...], *, named: bool) -> str:
+    """A singular verb made plural where the answer is ("What runs ..." + "stairs"); names do not say."""
+    verb, _, rest = after.partition(" ")
+    made = {"was": "were", "wasn't": "weren't"}.get(verb) or base_form(verb)
+    if made is None or not _is_plural(words, tags):
+        return after
+    if named and "and" not in words and tags[0] not in ("DT", "JJ", "CD"):
+        return after
+    return f"{made} {rest}".strip()
+
+
+def _is_plural(words: list[str], tags: tuple[str, ...]) -> bool:
+    """Whether the head of an answer is a plural common noun, or two of its heads are joined by "and"."""
+    head = ""
+    for word, tag in zip(words, tags, strict=False):
+        if tag in ("IN", "TO", "WDT", "WP", "VBG", "VBN", "(") or word.startswith("("):
+            break
+        if tag == "CC" and word == "and" and head:
+            return True
+        plural = word.rstrip(",;").endswith("s") or word.lower() in (
+            "people",
+            "men",
+            "women",
+            "children",
+            "algae",
+            "police",
+        )
+        head = (
+            ("NNS" if plural else "NN")
+            if tag == "NNS"
+            else tag
+            if tag in ("NN", "NNP", "NNPS", "CD")
+            else head
+        )
+        if word[-1] in ",;" and "and" not in words:
+            break
+    return head == "NNS"
+
+
+def needs_article(answer: str, before: str) -> bool:
+    """Whether a name takes "the" and has none ("United States", "Bureau of Mines")."""
+    words = answer.rstrip(".").split()
+    if before.rsplit(" ", 1)[-1].lower() in DETERMINERS | {
+        "called",
+        "named",
+        "as",
+        "titled",
+        "entitled",
+        "nicknamed",
+    }:
+        return False
+    if answer in NAMES_WITH_THE:
+        return True
+    if words[0].lower() in DETERMINERS:
+        return False
+    if (
+        re.match(r"(?:[a-z-]+ ){1,3}of (?:the|a|an|[A-Z])", answer)
+        and not _NO_ARTICLE.match(answer)
+        and not _REGNAL.search(answer)
+    ):
+        return words[0] not in DETERMINERS | POSSESSIVES | PREPOSITIONS and not words[0].endswith(
+            ("ing", "ed", "s")
+        )
+    if (
+        words[-1] in COUNTABLE
+        and "of" not in words
+        and "'" not in answer
+        and not any(c.isdigit() for c in words[0])
+        and len(words) < 5
+    ):
+        return (
+            words[0].lower() not in DETERMINERS | POSSESSIVES and "'s" not in words[0] and "and" not in words
+        )
+    if words[0].lower() in POSSESSIVES:
+        return False
+    if len(words) < 2 or not all(
+        w[:1].isupper() or w.isdigit() or w in ("of", "and", "the", "for", "in", "on", "to") for w in words
+    ):
+        return False
+    return (
+        words[0] in HEADS_WITH_THE
+        if "of" in words[1:2]
+        else words[-1] in TAILS_WITH_THE and "of" not in words
+    )
+
+
+def place_preposition(answer: str, first: str) -> str:
+    if first in ADVERBIAL_STARTS:
+        return ""
+    if _ON.search(answer):
+        return "on"
+    return "at" if _AT.search(answer) else "in"
+
+
+def time_preposition(answer: str, first: str) -> str:
+    if (
+        first in ADVERBIAL_STARTS and first not in ("early", "late", "about", "approximately", "around")
+    ) or answer.lower().endswith(" ago"):
+        return ""
+    if _CLOCK.fullmatch(answer):
+        return "at"
+    if _DAY.fullmatch(answer):
+        return "on"
+    if _DECADE.fullmatch(answer):
+        return "in" if first == "the" else "in the"
+    if re.match(r"(?i)the (?:end|time|beginning|start|age)\b", answer):
+        return "at"
+    return "in"
+
+
+def reason_word(first: str, answer: str, tags: tuple[str, ...]) -> str:
+    if answer.lower().startswith(("a result of", "the result of", "part of", "a way")):
+        return "as"
+    if first in (
+        "because",
+        "to",
+        "due",
+        "for",
+        "since",
+        "so",
+        "in",
+        "as",
+        "out",
+        "by",
+        "from",
+        "after",
+        "if",
+        "when",
+        "through",
+        "with",
+    ):
+        return ""
+    if has_verb(answer, tags):
+        return "because"
+    return "to" if tags and tags[0] == "VB" else "because of"
+
+
+def has_verb(answer: str, tags: tuple[str, ...]) -> bool:
+    for i, word in enumerate(answer.split()):
+        if i and tags[i] in ("WDT", "WP", "WRB"):
+            return False
+        if (
+            i
+            and (tags[i] in ("VBD", "VBZ", "VBP", "MD") or word.lower() in AUXILIARIES)
+            and word.lower() != "that"
+        ):
+            return not (tags[i - 1] in ("WDT", "IN") and answer.split()[i - 1].lower() == "that")
+    return False
+
+
+def manner_word(first: str, tags: tuple[str, ...]) -> str | None:
+    if first in PREPOSITIONS or first in ("via", "because", "due", "to", "so", "when"):
+        return ""
+    tag = tags[0] if tags else ""
+    if (tag in ("RB", "JJ") and len(tags) == 1) or first.endswith("ly"):
+        return ""
+    if tag in ("VB", "VBD", "VBP", "VBZ"):
+        return None
+    return "by"

@@ -1,0 +1,156 @@
+"""The wh-phrase of a question: its kind, its extent, and how an answer stands for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._clauses import finite_before, main_auxiliary
+from ._questions import Question
+from ._verbs import base_form, is_known_verb, is_past_tense
+from ._word_sets import (
+    AUXILIARIES,
+    DO,
+    FINITE,
+    GROUPS,
+    MEASURES,
+    NOMINAL,
+    PLACES,
+    PREPOSITIONS,
+    SHARES,
+    SORTS,
+    TIME_IN,
+    TIME_ON,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WhPhrase:
+    kind: str  # who, what, which, whose, where, when, why, how, count, measure
+    end: int
+    head: str = ""
+    slot: str = "noun"
+    noun: str = ""
+    preposition: str = ""
+
+
+def wh_phrase(q: Question, start: int, *, stop_early: bool = False) -> WhPhrase:
+    low = q.lows[start]
+    after = q.low(start + 1)
+    if low in ("who", "whom"):
+        return WhPhrase("who", start + (2 if after == "else" else 1))
+    if low == "where" and after in ("in", "on", "at", "near", "within"):
+        end = main_auxiliary(q, start + 1)
+        if end is not None:
+            return WhPhrase(low, end, slot="place", noun=q.text(start + 1, end))
+    if low in ("where", "when", "why"):
+        return WhPhrase(low, start + 1, slot={"where": "place", "when": "time", "why": "reason"}[low])
+    if low == "how":
+        return _how_phrase(q, start, after)
+    if low == "what" and (after in AUXILIARIES or after == "else" or start + 1 >= len(q)):
+        return WhPhrase("what", start + (2 if after == "else" else 1))
+    end = noun_phrase_end(q, start + 1, stop_early=stop_early)
+    if after == "of":
+        while end < len(q) and q.lows[end] in PREPOSITIONS:
+            end = noun_phrase_end(q, end + 1, stop_early=stop_early)
+    if low == "whose":
+        return WhPhrase("whose", start + 1, slot="possessive")
+    owners = (i for i in range(start + 1, end) if q.lows[i].endswith("'s") and q.lows[i] not in GROUPS)
+    owner = next((i + 1 for i in owners if i + 1 < len(q)), None)
+    if owner is not None and after != "of" and (q.tag(owner) in NOMINAL | {"JJ"}):
+        return WhPhrase("whose", owner, slot="possessive")
+    if end == start + 1:
+        return WhPhrase("what", end)
+    head = _head(q, start + 1, end)
+    of = next((i for i in range(start + 1, end) if q.lows[i] == "of"), end)
+    first = q.lows[of - 1]
+    noun = q.text(of, end) if first in SHARES and of < end else ""
+    preposition = "in" if head in TIME_IN else "on" if head in TIME_ON else "at" if head == "time" else ""
+    if first in SORTS:
+        named = q.text(of + 1, end) if of < end else ""
+        return WhPhrase("which", end, "kind", "sort", named)
+    if first in ("color", "colour"):
+        head = first
+    if q.low(start + 1) in ("color", "colour") and end > start + 2:
+        return WhPhrase("which", end, head, "sort", q.text(start + 2, end))
+    if noun or preposition or head in PLACES or after == "of":
+        return WhPhrase("which", end, head, "share" if noun else "noun", noun, preposition)
+    return WhPhrase("which", end, head, "which", q.text(start + 1, end))
+
+
+def _head(q: Question, start: int, end: int) -> str:
+    of = next((i for i in range(start, end) if q.lows[i] in PREPOSITIONS), end)
+    return q.lows[of - 1]
+
+
+def _how_phrase(q: Question, start: int, after: str) -> WhPhrase:
+    if after in ("many", "much"):
+        end = noun_phrase_end(q, start + 2)
+        return WhPhrase("count", end, q.low(end - 1), "count", q.text(start + 2, end))
+    if q.tag(start + 1) in ("JJ", "RB", "RP", "IN") and after not in AUXILIARIES:
+        slot = "measure" if after in MEASURES else "noun"
+        return WhPhrase("measure", start + 2, after, slot, after if after in MEASURES else "")
+    return WhPhrase("how", start + 1, slot="manner")
+
+
+def noun_phrase_end(q: Question, start: int, *, stop_early: bool = False) -> int:
+    """The end of the noun phrase at `start`: a verb, a preposition but "of", a comma or a clause."""
+    i = start
+    while i < len(q):
+        low, tag = q.lows[i], q.tags[i]
+        if low in AUXILIARIES and not (low in ("may", "might", "will") and tag in NOMINAL):
+            return i
+        noun = tag == "VBZ" and (
+            q.low(i + 1) in AUXILIARIES
+            or (i == start and (q.tag(i + 1) in ("VBD", "VBN") or q.low(i + 1) == "of"))
+        )
+        if low == "born":
+            i += 1
+            continue
+        noun = noun or (i == start and tag == "VBP" and not is_known_verb(low))
+        if tag in FINITE and not (noun or (i == start and _is_modifier_of_noun(q, i))):
+            return i
+        if i > start and q.is_relative(i):
+            return i
+        if low in PREPOSITIONS and low != "of" and i > start and tag not in NOMINAL:
+            return i
+        if tag == "NNS" and i > start and _is_third_person(q, i):
+            return i
+        if (
+            tag in ("VBN", "VBG")
+            and i > start
+            and q.is_nominal(i - 1)
+            and (stop_early or not _nominal_next(q, i))
+        ):
+            return i
+        if tag in ("RB", "TO", "VB") and i > start and q.is_nominal(i - 1):
+            return i
+        if q.commas[i]:
+            return i + 1
+        i += 1
+    return next((k for k in range(start + 1, len(q)) if _may_be_finite(q, k)), i)
+
+
+def _is_third_person(q: Question, i: int) -> bool:
+    """Whether what the tagger took for a plural is the verb: no other verb follows, and an object does."""
+    base = base_form(q.lows[i])
+    if base is None or not is_known_verb(base) or q.tag(i + 1) not in NOMINAL | {"DT", "JJ", "PRP$"}:
+        return False
+    return q.tags[i - 1] in ("NN", "NNP") and not finite_before(q.part(i + 1), len(q) - i - 1)
+
+
+def _is_modifier_of_noun(q: Question, i: int) -> bool:
+    """Whether a past tense after "what" is a participle before its noun ("what armed group stopped ...")."""
+    if q.tags[i] != "VBD" or q.tag(i + 1) not in ("NN", "NNS", "JJ"):
+        return False
+    return any(q.tag(k) in FINITE or q.low(k) in DO for k in (i + 2, i + 3))
+
+
+def _may_be_finite(q: Question, i: int) -> bool:
+    """Whether a word can be the finite verb that the tagger took for something else."""
+    if is_past_tense(q.lows[i]):
+        return q.tags[i] in ("VBN", "VBD", "JJ", "VB", "NN", "VBP") and q.words[i][:1].islower()
+    return q.tags[i] == "NNS" and q.tag(i + 1) in ("NNP", "DT", "JJ", "PRP$", "CD", "PRP")
+
+
+def _nominal_next(q: Question, i: int) -> bool:
+    return i + 1 < len(q) and q.tags[i + 1] in ("NN", "NNS", "NNP")
