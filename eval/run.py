@@ -320,7 +320,7 @@ def _with_recipe(chosen: Sequence[Baseline], changes: Mapping[str, Any]) -> list
 
     if not any(isinstance(baseline, Parser | FineTuned) for baseline in chosen):
         raise UsageError(
-            f"a recipe is for {', '.join((*PARSERS, *FINE_TUNED))}; name one as baseline, or leave it out"
+            f"a recipe is for {' or '.join((*PARSERS, *FINE_TUNED))}; name one as baseline, or leave it out"
         )
     return [
         replace(baseline, recipe=baseline.recipe.changed(changes))

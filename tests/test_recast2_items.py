@@ -1,4 +1,4 @@
-"""Recasts that make pairs of questions, stories, trees, alternants and spans: hand-worked, with their faults."""
+"""Recasts that make pairs of questions, stories, trees, alternants and spans: hand-worked, with faults."""
 
 from __future__ import annotations
 

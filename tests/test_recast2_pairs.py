@@ -220,7 +220,10 @@ def test_the_word_of_a_paraphrase_gives_way_to_something(tmp_path):
 
 
 def test_levy_holt_has_the_hypothesis_first(tmp_path):
-    text = "aspirin, upsets, the stomach\taspirin, can irritate, the stomach\tTrue\n\na, b, c\td, e, f\tn\r\na, b\tc, d, e\ty\n"
+    text = (
+        "aspirin, upsets, the stomach\taspirin, can irritate, the stomach\tTrue\n\n"
+        "a, b, c\td, e, f\tn\r\na, b\tc, d, e\ty\n"
+    )
     write(tmp_path, "train.txt", text)
     result = recast("lexical/levy_holt", tmp_path, "drop")
     assert result.triples() == [
@@ -232,7 +235,8 @@ def test_levy_holt_has_the_hypothesis_first(tmp_path):
 
 def test_sherliic_fills_in_the_first_examples(tmp_path):
     names = ",".join(f"column{number}" for number in range(22))
-    row = '7,1,2,3,4,person[A],is working for,org[B],,org[B],employs,person[A],"",False,True,Al / Bo,NASA / ESA,yes,1,1,1,0'
+    row = '7,1,2,3,4,person[A],is working for,org[B],,org[B],employs,person[A],"",False,True'
+    row += ",Al / Bo,NASA / ESA,yes,1,1,1,0"
     write(tmp_path, "dev.csv", f"{names}\n{row}\n")
     result = recast("lexical/sherliic", tmp_path)
     assert result.triples("dev") == [("Al is working for NASA.", "NASA employs Al.", YES)]

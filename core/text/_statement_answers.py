@@ -40,6 +40,7 @@ _CLAUSE_STARTS = frozenset(["PRP", "NN", "NNS", "NNP", "NNPS", "DT", "PRP$", "JJ
 _CLAUSE_STOPS = frozenset(["WDT", "WP", "WRB", "IN", "VBG", "TO", "CC"])
 _WITH_ARTICLE = frozenset(["noun", "subject", "place", "goal", "dated", "which", "role", "reason"])
 _ABOUT = word_set("about approximately over almost nearly around under up just only less more")
+_COUNTED = [[noun] for noun in sorted(COUNTABLE)]
 _AMOUNT = re.compile(
     r"(?:.* )?(?:dozens|hundreds|thousands|millions|billions|scores|tens)|half|"
     r"a quarter|a third|one third|two thirds"
@@ -154,7 +155,10 @@ def _role(answer: _Answer, noun: str) -> tuple[str, str]:
 def _sort(answer: _Answer, noun: str) -> tuple[str, str]:
     """ "What kind of arches" + "rounded": an adjective takes the noun with it."""
     adjective = answer.tags[-1:] in (("JJ",), ("VBN",)) or _ADJECTIVE.search(answer.text)
-    return "", noun if adjective and len(answer.words) <= 3 else ""
+    if not adjective or len(answer.words) > 3:
+        return "", ""
+    lead = _article(answer, noun)[0] if noun.split(" of ")[0].split()[-1:] in _COUNTED else ""
+    return lead, noun
 
 
 def _which(answer: _Answer, noun: str) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ._verbs import base_form
+from ._verbs import base_form, is_known_verb
 from ._word_sets import (
     ADVERBIAL_STARTS,
     AUXILIARIES,
@@ -182,6 +182,8 @@ def reason_word(first: str, answer: str, tags: tuple[str, ...]) -> str:
         "with",
     ):
         return ""
+    if tags[:1] in (("VB",), ("VBP",), ("NN",)) and is_known_verb(first) and len(tags) > 1:
+        return "to"
     if has_verb(answer, tags):
         return "because"
     return "to" if tags and tags[0] == "VB" else "because of"

@@ -54,59 +54,59 @@ _IRREGULAR = {
     )
 }
 # frequent regular verbs; many are nouns too, which is where a tagger needs the help
-_FREQUENT = word_set("""abandon absorb accept access accompany accomplish account accuse achieve acquire act adapt add
-    address adjust admire admit adopt advance advise affect afford age agree aid aim air allow alter
-    amount anchor animate announce answer anticipate appeal appear apply appoint approach approve
-    argue arrange arrest arrive ask assassinate assemble assert assign assist associate assume
-    attach attack attempt attend attract award ban base battle behave believe belong benefit block
-    board boil bomb boost border borrow breathe burn bury calculate call campaign capture care carry
-    cause celebrate challenge change charge chase check cite claim clean clear climb close coach
-    coin collapse collect combine command commission communicate compare compete compile complain
-    complete compose comprise conceive concern conclude condemn conduct confirm connect conquer
-    consider consist consume contact contain continue contract contrast contribute control convert
-    convince cook cool cope copy correspond count cover crash create criticize cross crown cry
-    damage dance date debut decide declare decline decrease dedicate defeat defend define delay
-    deliver demand demonstrate denounce deny depart depend depict derive describe deserve design
-    desire destroy detect determine develop devise die differ direct disagree disappear discover
-    discuss dislike dismiss display dissolve distribute divide divorce dominate donate double doubt
-    draft dress drop earn eliminate emerge emigrate employ enable encounter encourage end endorse
-    enforce engage enjoy enlist ensure enter entertain equal escape establish estimate evolve
-    examine exceed exchange execute exercise exist expand expect experience explain explode explore
-    export expose express extend face fail fashion favor favour fear feature fill film finance
-    finish fish fit fix float flow focus follow force form formulate found fuel function fund gain
-    gather generate govern graduate grant greet guard guess guide halt handle happen harm hate head
-    heat help hire host house hunt identify ignore illustrate imagine implement imply import impose
-    improve include incorporate increase indicate influence inform inhabit inherit initiate injure
-    inspire install intend interact interest interview introduce invade invent invest investigate
-    invite involve issue join judge jump justify kick kill kiss label lack land last laugh launch
-    learn lift like limit link list listen live load locate lock look love lower maintain manage
-    manufacture mark market marry master match matter mate measure mention merge migrate mind miss
-    move murder name need neighbor note notice number obey object oblige observe obtain occupy
-    offend offer open operate oppose orbit order organize originate own paint park participate pass
-    perform permit persuade pick place plan plant play please plead point portray pose possess pour
-    practice pray predict present preserve press pretend prevent print proceed process proclaim
-    produce profit progress prohibit promise promote prompt propose prosecute protect protest prove
-    provide publish pull punish purchase pursue push qualify question race rain raise range rank
+_FREQUENT = word_set("""
+    abandon absorb accept access accompany accomplish account accuse achieve acquire act adapt add address
+    adjust admire admit adopt advance advise affect afford age agree aid aim air allow alter amount anchor
+    animate announce answer anticipate appeal appear apply appoint approach approve argue arrange arrest
+    arrive ask assassinate assemble assert assign assist associate assume attach attack attempt attend
+    attract award ban base battle behave believe belong benefit block board boil bomb boost border borrow
+    breathe burn bury calculate call campaign capture care carry cause celebrate challenge change charge
+    chase check cite claim clean clear climb close coach coin collapse collect combine command commission
+    communicate compare compete compile complain complete compose comprise conceive concern conclude
+    condemn conduct confirm connect conquer consider consist consume contact contain continue contract
+    contrast contribute control convert convince cook cool cope copy correspond count cover crash create
+    criticize cross crown cry damage dance date debut decide declare decline decrease dedicate defeat
+    defend define delay deliver demand demonstrate denounce deny depart depend depict derive describe
+    deserve design desire destroy detect determine develop devise die differ direct disagree disappear
+    discover discuss dislike dismiss display dissolve distribute divide divorce dominate donate double
+    doubt draft dress drop earn eliminate emerge emigrate employ enable encounter encourage end endorse
+    enforce engage enjoy enlist ensure enter entertain equal escape establish estimate evolve examine
+    exceed exchange execute exercise exist expand expect experience explain explode explore export expose
+    express extend face fail fashion favor favour fear feature fill film finance finish fish fit fix float
+    flow focus follow force form formulate found fuel function fund gain gather generate govern graduate
+    grant greet guard guess guide halt handle happen harm hate head heat help hire host house hunt
+    identify ignore illustrate imagine implement imply import impose improve include incorporate increase
+    indicate influence inform inhabit inherit initiate injure inspire install intend interact interest
+    interview introduce invade invent invest investigate invite involve issue join judge jump justify kick
+    kill kiss label lack land last laugh launch learn lift like limit link list listen live load locate
+    lock look love lower maintain manage manufacture mark market marry master match matter mate measure
+    mention merge migrate mind miss move murder name need neighbor note notice number obey object oblige
+    observe obtain occupy offend offer open operate oppose orbit order organize originate own paint park
+    participate pass perform permit persuade pick place plan plant play please plead point portray pose
+    possess pour practice pray predict present preserve press pretend prevent print proceed process
+    proclaim produce profit progress prohibit promise promote prompt propose prosecute protect protest
+    prove provide publish pull punish purchase pursue push qualify question race rain raise range rank
     rate reach react realize rebound receive recognize recommend record recover reduce refuse regain
-    register regulate reign reject relate release rely remain remember remove rename render renew
-    rent repeat replace reply report represent request require rescue research resemble reserve
-    reside resign resist resolve resonate respond rest restore restrict result retain retire retreat
-    return reveal revive revolve reward rival rob rock roll rule sail satisfy save scale score
-    search secure seem select separate serve settle shape share shed shift ship sign skip smell
-    smoke solve sound source sponsor stage star start state stay stem stop store stress struggle
-    study succeed suffer suggest suit supply support suppose surface surrender surround survive
-    suspect sustain switch symbolize tackle talk target taste tax tend terminate test thank threaten
-    top total touch tour trace track trade train transform translate transport travel treat trick
-    trigger trust try turn type undermine unify unite use utilize value vary veto view violate visit
-    voice volunteer vote vow wait walk want warn wash waste watch weigh welcome wish witness wonder
-    work worry worship""")
-# verbs of more than one syllable that double their last consonant: stressed on the last syllable, or compounds
-_DOUBLING = word_set("""abet abhor abut acquit admit allot annul aver babysit befit bootleg commit compel concur confer
-    control debar debug defer demur deter disbar dispel distil eavesdrop embed emit enrol enthral
-    entrap equip excel expel extol format fulfil handicap hobnob impel incur infer instil inter
-    kidnap leapfrog misfit occur omit outfit outwit patrol permit prefer program propel quiz rebel
-    rebut recap recur refer reformat regret remit repel retrofit sidestep submit transfer transmit
-    unplug unzip worship zigzag""")
+    register regulate reign reject relate release rely remain remember remove rename render renew rent
+    repeat replace reply report represent request require rescue research resemble reserve reside resign
+    resist resolve resonate respond rest restore restrict result retain retire retreat return reveal
+    revive revolve reward rival rob rock roll rule sail satisfy save scale score search secure seem select
+    separate serve settle shape share shed shift ship sign skip smell smoke solve sound source sponsor
+    stage star start state stay stem stop store stress struggle study succeed suffer suggest suit supply
+    support suppose surface surrender surround survive suspect sustain switch symbolize tackle talk target
+    taste tax tend terminate test thank threaten top total touch tour trace track trade train transform
+    translate transport travel treat trick trigger trust try turn type undermine unify unite use utilize
+    value vary veto view violate visit voice volunteer vote vow wait walk want warn wash waste watch weigh
+    welcome wish witness wonder work worry worship
+""")
+# verbs of more than one syllable that double their last consonant
+_DOUBLING = word_set("""
+    abet abhor abut acquit admit allot annul aver babysit befit bootleg commit compel concur confer
+    control debar debug defer demur deter disbar dispel distil eavesdrop embed emit enrol enthral entrap
+    equip excel expel extol format fulfil handicap hobnob impel incur infer instil inter kidnap leapfrog
+    misfit occur omit outfit outwit patrol permit prefer program propel quiz rebel rebut recap recur refer
+    reformat regret remit repel retrofit sidestep submit transfer transmit unplug unzip worship zigzag
+""")
 _PREFIXES = ("over", "under", "out", "mis", "fore", "inter", "cross", "proof", "pre", "re", "un", "in", "co-")
 _NO_PREFIX = frozenset({"relay", "relet", "under", "inset", "intercut", "prelet", "cost", "inlay"})
 _ONSET = (
@@ -125,7 +125,7 @@ _PASTS = frozenset(past for past, _ in _IRREGULAR.values())
 
 @cache
 def past_tense(verb: str) -> str:
-    """The past tense of a base form: invent -> invented, write -> wrote. The case of the base form is kept."""
+    """The past tense of a base form: invent -> invented. The case of the base form is kept."""
     return _keep_case(verb, _past(verb.lower()))
 
 

@@ -11,22 +11,30 @@ def word_set(text: str) -> frozenset[str]:
 BE = word_set("is are was were am isn't aren't wasn't weren't")
 DO = word_set("do does did don't doesn't didn't")
 HAVE = word_set("has have had hasn't haven't hadn't")
-MODALS = word_set("""can could will would shall should may might must can't cannot couldn't won't wouldn't shouldn't
-    mustn't mightn't""")
+MODALS = word_set("""
+    can could will would shall should may might must can't cannot couldn't won't wouldn't shouldn't
+    mustn't mightn't
+""")
 WH_WORDS = word_set("what which who whom whose where when why how")
-PREPOSITIONS = word_set("""about above across after against along among amongst around as at before behind below beneath
-    beside besides between beyond by despite during for from in inside into near of off on onto out
-    outside over per since through throughout to toward towards under underneath until up upon via
-    with within without down alongside like than concerning regarding""")
+PREPOSITIONS = word_set("""
+    about above across after against along among amongst around as at before behind below beneath beside
+    besides between beyond by despite during for from in inside into near of off on onto out outside over
+    per since through throughout to toward towards under underneath until up upon via with within without
+    down alongside like than concerning regarding
+""")
 SUBORDINATORS = word_set("when while because if although though unless whereas once whenever")
 RELATIVE = word_set("who which that whom whose where when")
 PRONOUNS = word_set("i you he she it we they there this these those that")
-DETERMINERS = word_set("""a an the one any another some this that these those its his her their my your our no every each
-    all both either neither""")
+DETERMINERS = word_set("""
+    a an the one any another some this that these those its his her their my your our no every each all
+    both either neither
+""")
 NOMINAL = word_set("NN NNS NNP NNPS PRP CD FW $")
 FINITE = word_set("VBD VBZ VBP MD")
-TIME_WORDS = word_set("""january february march april may june july august september october november december monday
-    tuesday wednesday thursday friday saturday sunday""")
+TIME_WORDS = word_set("""
+    january february march april may june july august september october november december monday tuesday
+    wednesday thursday friday saturday sunday
+""")
 ADVERBS = word_set("instead today now later again originally initially currently recently first most")
 # prepositions that follow another one as part of it: "out of", "up to"
 COMPOUND = frozenset(
@@ -55,32 +63,43 @@ COMPOUND = frozenset(
 )
 # adjectives and nouns that open a predicate right after a bare noun
 NOT_BEFORE = word_set("IN CC DT TO PRP$ MD RB VBG VBN POS")
-OPENERS = word_set("""same similar different equal equivalent identical related legal illegal considered allowed able
-    available true false real alive dead still also always really actually currently only
-    necessarily ever not now required supposed worth open safe good bad possible free married bigger
-    larger smaller older younger better worse faster longer shorter higher lower stronger heavier
-    called known named based""")
+OPENERS = word_set("""
+    same similar different equal equivalent identical related legal illegal considered allowed able
+    available true false real alive dead still also always really actually currently only necessarily ever
+    not now required supposed worth open safe good bad possible free married bigger larger smaller older
+    younger better worse faster longer shorter higher lower stronger heavier called known named based
+""")
 IMPERATIVES = word_set("give list describe explain identify tell complete state define choose select find")
 TIME_IN = word_set("year years month decade century season era period age")
 TIME_ON = word_set("day date days dates weekday")
-PLACES = word_set("""city country state town county region continent area place province location village district
-    island neighborhood neighbourhood capital borough nation stadium building room museum university
-    school venue part parts cities countries states places areas regions""")
-INTRANSITIVE = word_set("""happen occur live die originate begin start end take play compete grow work serve reside settle
-    appear meet rule perform open arrive study""")
+PLACES = word_set("""
+    city country state town county region continent area place province location village district island
+    neighborhood neighbourhood capital borough nation stadium building room museum university school venue
+    part parts cities countries states places areas regions
+""")
+INTRANSITIVE = word_set("""
+    happen occur live die originate begin start end take play compete grow work serve reside settle appear
+    meet rule perform open arrive study
+""")
 # "which KIND is X": the noun phrase after "be" is the subject
-KINDS = word_set("""color colour kind type sort size shape nationality religion gender class category year day date
-    language species form""")
-# heads whose "of" phrase the answer does not repeat: "what percentage of farmland" + "half" -> "half of farmland"
-TAKE_PREPOSITION = word_set("""reminiscent full aware fond proud capable indicative typical characteristic representative
-    afraid critical similar close equal opposed dependent responsible famous compliant guilty""")
+KINDS = word_set("""
+    color colour kind type sort size shape nationality religion gender class category year day date
+    language species form
+""")
+# heads whose "of" phrase stays: "what percentage of farmland" + "half" -> "half of farmland"
+TAKE_PREPOSITION = word_set("""
+    reminiscent full aware fond proud capable indicative typical characteristic representative afraid
+    critical similar close equal opposed dependent responsible famous compliant guilty
+""")
 GROUPS = word_set("children's men's women's people's boys' girls' ladies' world's")
 SORTS = word_set("kind kinds type types sort sorts")
 SHARES = word_set("percentage percent share fraction proportion portion amount number half")
 NAMING = word_set("call name consider term dub label nickname title deem")
 SAYING = word_set("say think believe claim suggest argue feel assume assert hold propose conclude state")
-CONTROL = word_set("""want ask tell allow force require encourage expect help cause persuade order like need teach
-    advise urge invite enable lead permit get""")
+CONTROL = word_set("""
+    want ask tell allow force require encourage expect help cause persuade order like need teach advise
+    urge invite enable lead permit get
+""")
 COPULAR = word_set("feel look seem become sound smell taste get")
 MEASURES = word_set("long tall high deep wide old thick")
 YES = frozenset({"yes", "true"})
@@ -113,39 +132,48 @@ NAMES_WITH_THE = frozenset(
 )
 POSSESSIVES = word_set("one two three four five my your his her its their our some any no each every many")
 # singular count nouns: "church conference" -> "the church conference"
-COUNTABLE = word_set("""system method process conference party movement army government church council committee company
-    university school college empire king queen president minister parliament court law act treaty
-    war battle attack river sea ocean lake mountain island city country state region team club group
-    band organization organisation agency association union model machine engine device instrument
-    technique approach strategy program programme project series species family tribe dynasty
-    kingdom republic revolution rebellion reformation crust core mantle atmosphere moon sun earth
-    equator sky wall bridge tower building station airport museum library theatre theater stadium
-    hospital hotel market street road bank industry economy virus wheel pump boiler piston valve
-    cylinder turbine constitution assembly senate commission board department ministry bureau navy
-    fleet regiment brigade legion version unit crisis event design style document agreement contract
-    book novel film movie tournament championship festival ceremony structure vehicle car ship boat
-    plane rocket satellite computer network alphabet antenna battery""")
+COUNTABLE = word_set("""
+    system method process conference party movement army government church council committee company
+    university school college empire king queen president minister parliament court law act treaty war
+    battle attack river sea ocean lake mountain island city country state region team club group band
+    organization organisation agency association union model machine engine device instrument technique
+    approach strategy program programme project series species family tribe dynasty kingdom republic
+    revolution rebellion reformation crust core mantle atmosphere moon sun earth equator sky wall bridge
+    tower building station airport museum library theatre theater stadium hospital hotel market street
+    road bank industry economy virus wheel pump boiler piston valve cylinder turbine constitution assembly
+    senate commission board department ministry bureau navy fleet regiment brigade legion version unit
+    crisis event design style document agreement contract book novel film movie tournament championship
+    festival ceremony structure vehicle car ship boat plane rocket satellite computer network alphabet
+    antenna battery
+""")
 BEFORE_THE = frozenset(["", "in", "at", "on", "to", "because of"])
-TAILS_WITH_THE = word_set("""Empire Kingdom Dynasty Republic Union Party Bureau Committee Commission Association Council Act
-    Treaty River Sea Ocean Canal War Church Senate Army Navy Conference League Institute Foundation
-    Agency Government Academy Mountains Islands Desert Peninsula Valley Plan Revolution Movement
-    Reformation States Period Era Age Declaration Constitution Calendar Papers Articles Accords Wars
-    Cup Prize Broncos Panthers Steelers Patriots Cowboys Bears Cardinals Seahawks Crusade
-    Renaissance Alps Rebellion Orchestra Museum Games""")
-HEADS_WITH_THE = word_set("""University Bank Bureau Department Ministry Treaty Battle House Church Republic Kingdom Party
-    Institute School Board Court City Declaration Edict Siege Act Society College Gulf Isle Bay Duke
-    Duchy Bishop Archbishop King Queen Prince President Tower Museum Academy Council Order State""")
+TAILS_WITH_THE = word_set("""
+    Empire Kingdom Dynasty Republic Union Party Bureau Committee Commission Association Council Act Treaty
+    River Sea Ocean Canal War Church Senate Army Navy Conference League Institute Foundation Agency
+    Government Academy Mountains Islands Desert Peninsula Valley Plan Revolution Movement Reformation
+    States Period Era Age Declaration Constitution Calendar Papers Articles Accords Wars Cup Prize Broncos
+    Panthers Steelers Patriots Cowboys Bears Cardinals Seahawks Crusade Renaissance Alps Rebellion
+    Orchestra Museum Games
+""")
+HEADS_WITH_THE = word_set("""
+    University Bank Bureau Department Ministry Treaty Battle House Church Republic Kingdom Party Institute
+    School Board Court City Declaration Edict Siege Act Society College Gulf Isle Bay Duke Duchy Bishop
+    Archbishop King Queen Prince President Tower Museum Academy Council Order State
+""")
 FREE = word_set("in on at during between before after since until around throughout where when")
-REPEATABLE = word_set(
-    "in on at by for from to of with during through because as about after before until since between around near"
-)
+REPEATABLE = word_set("""
+    in on at by for from to of with during through because as about after before until since between
+    around near
+""")
 AUXILIARIES = BE | DO | HAVE | MODALS
 NO_BOUNDARY = PREPOSITIONS | DETERMINERS | {"and", "or", "&", "to"}
 ADVERBIAL_STARTS = (
     PREPOSITIONS
     | SUBORDINATORS
-    | word_set("""here there abroad home everywhere somewhere worldwide nationwide today yesterday tomorrow
-    tonight now currently annually every each last next early late recently shortly soon immediately
-    once always never all this ago because to due so thanks through via upstairs downstairs outdoors
-    indoors overseas online north south east west almost nearly just only right approximately about""")
+    | word_set("""
+    here there abroad home everywhere somewhere worldwide nationwide today yesterday tomorrow tonight now
+    currently annually every each last next early late recently shortly soon immediately once always never
+    all this ago because to due so thanks through via upstairs downstairs outdoors indoors overseas online
+    north south east west almost nearly just only right approximately about
+""")
 )

@@ -2,8 +2,8 @@
 
 "When did Tesla move to New York?" + "1884" -> "Tesla moved to New York in 1884."
 
-Only the wh-phrase and a "do" leave the question; the answer stands in the statement as it was given, but for a
-full stop at its end. A few function words are added (articles, "in 1884", "because"), and a verb agrees with
+Only the wh-phrase and a "do" leave the question; the answer stands in the statement as it was given, but for
+a full stop at its end. A few function words are added (articles, "in 1884", "because"), and a verb agrees with
 its new subject. Casing is kept: one letter changes, the first of a lower-case word of ours or of the question
 that now opens the sentence, and only if the question began with a capital itself. Runs of white space become
 single spaces. The task is that of Demszky, Guu and Liang (2018, arXiv:1809.02922); the rules are our own.
@@ -56,8 +56,8 @@ class NoStatement:
 def statement(question: str, answer: str, *, tagger: Tagger | None = None) -> Statement | NoStatement:
     """The declarative sentence that a question and its answer make.
 
-    Yes/no questions take the answers yes, no, true and false. Without `tagger`, `load_tagger()` is asked, with
-    its errors. For many questions `statements` is faster.
+    Yes/no questions take the answers yes, no, true and false. Without `tagger`, `load_tagger()` is asked,
+    with its errors. For many questions `statements` is faster.
     """
     return statements([question], [answer], tagger=tagger)[0]
 

