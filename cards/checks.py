@@ -32,6 +32,12 @@ def number(value: Any, where: str) -> None:
         raise ValueError(f"{where} must be a number, got {show(value)}")
 
 
+def truth(value: Any, where: str) -> None:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{where} must be true or false, got {show(value)}")
+
+
 def split(value: Any, where: str) -> None:
     """The name of a split."""
     if value not in SPLITS:

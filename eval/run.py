@@ -323,9 +323,7 @@ def _with_recipe(chosen: Sequence[Baseline], changes: Mapping[str, Any]) -> list
             f"a recipe is for {' or '.join((*PARSERS, *FINE_TUNED))}; name one as baseline, or leave it out"
         )
     return [
-        replace(baseline, recipe=baseline.recipe.changed(changes))
-        if isinstance(baseline, Parser | FineTuned)
-        else baseline
+        baseline.with_recipe(changes) if isinstance(baseline, Parser | FineTuned) else baseline
         for baseline in chosen
     ]
 

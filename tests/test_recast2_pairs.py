@@ -70,7 +70,7 @@ def test_help_undoes_the_quotes_of_pandas(tmp_path):
         ('He said " hi " .', "He said hi", NO),
         ("Tom 's here .", "Someone is here .", YES),
     ]
-    assert [row["source_id"] for row in result.rows] == ["s/p1/d1:5", "s/p1/d1:5#2"]
+    assert [row["source_id"] for row in result.rows] == ["s/p1/d1:5", "s/p1/d1:5~2"]
     assert len(set(result.groups())) == 1
 
 

@@ -24,7 +24,7 @@ from ._word_sets import (
 
 # how far from a base form a word may be that is taken for one
 _UNLIKELY = -30_000
-_DOUBTFUL = -9_000
+_DOUBTFUL = -16_000
 # the tagger never scores words that it knows as something else only ("last")
 _KNOWN_OTHERWISE = -12_000
 
@@ -74,7 +74,7 @@ def _base_score(q: Question, i: int) -> int:
     known = is_known_verb(q.lows[i])
     if q.tags[i] in ("VB", "VBP"):
         known_score = 0 if q.tags[i] == "VB" else -300
-        return known_score if known else -4000 if q.tags[i] == "VB" else -8000
+        return known_score if known else -4000 if q.tags[i] == "VB" else -12_000
     if q.lows[i] in AUXILIARIES - {"have", "do"} or not q.lows[i][:1].isalpha():
         return 10 * _UNLIKELY
     if q.base[i] < 2 * _UNLIKELY:
@@ -112,6 +112,7 @@ def _verb_context(q: Question, start: int, i: int) -> int:
         score -= 8000
     if q.commas[i] and i + 1 < len(q):
         score -= 1000
+    score -= 1500 * sum(low in PREPOSITIONS and low != "of" for low in q.lows[start + 2 : i])
     if word != word.lower() or q.tags[i] in ("CD", "NNS", "VBZ"):
         score -= 3000
     if any(q.is_relative(k) for k in range(start + 1, i)):
@@ -270,6 +271,9 @@ def adjunct_place(q: Question, verb: int, *, before_time: bool) -> int:
     """Where an adverbial goes: the end, before a subordinate clause, and before a time with `before_time`."""
     for i in range(verb + 1, len(q)):
         low = q.lows[i]
+        if low == "that":
+            # what follows belongs to the clause that opens here
+            return len(q)
         if low in SUBORDINATORS and q.tag(i) in ("WRB", "IN", "CS"):
             return i
         if before_time and (low in ("during", "after", "before", "since", "until") or is_time_phrase(q, i)):
@@ -299,7 +303,9 @@ def finite_before(q: Question, end: int) -> bool:
 def subject_text(q: Question, verb: int) -> tuple[str, list[str]]:
     """The subject from word 1, and the adverbs between it and the verb."""
     end = verb
-    while end - 1 > 1 and q.tags[end - 1] == "RB" and q.tags[end - 2] not in ("DT", "IN", "CC"):
+    while end - 1 > 1 and q.tags[end - 1] == "RB" and (
+        q.lows[end - 1] in ADVERBS or q.tags[end - 2] not in ("DT", "IN", "CC", "JJ")
+    ):
         end -= 1
     return q.text(1, end), q.words[end:verb]
 
@@ -318,7 +324,7 @@ def inflected(q: Question, auxiliary: int, verb: int) -> str:
     word, low = q.words[verb], q.lows[verb]
     place = word.lower().find(low)
     given = word[place : place + len(low)]
-    if q.lows[auxiliary] == "do" or place < 0 or (q.tags[verb] == "VBD" and is_past_tense(low)):
+    if q.lows[auxiliary] == "do" or place < 0 or (q.tags[verb] == "VBD" and is_past_tense(low) and not is_known_verb(low)):
         return word
     made = past_tense(given) if q.lows[auxiliary] == "did" else third_person(given)
     return word[:place] + made + word[place + len(low) :]

@@ -65,7 +65,7 @@ def _is_plural(words: list[str], tags: tuple[str, ...]) -> bool:
     """Whether the head of an answer is a plural common noun, or two of its heads are joined by "and"."""
     head = ""
     for word, tag in zip(words, tags, strict=False):
-        if tag in ("IN", "TO", "WDT", "WP", "VBG", "VBN", "(") or word.startswith("("):
+        if (head and tag in ("IN", "TO", "WDT", "WP", "VBG", "VBN")) or word.startswith("("):
             break
         if tag == "CC" and word == "and" and head:
             return True
@@ -116,6 +116,7 @@ def needs_article(answer: str, before: str) -> bool:
     if (
         words[-1] in COUNTABLE
         and "of" not in words
+        and "the" not in words
         and "'" not in answer
         and not any(c.isdigit() for c in words[0])
         and len(words) < 5

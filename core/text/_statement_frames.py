@@ -304,6 +304,8 @@ def _is_subject(rest: Question, phrase: WhPhrase) -> bool:
         return False
     if first == "not":
         return True
+    if rest.words[1][:1].isupper() and rest.low(2) not in BE:
+        return phrase.kind == "which" and phrase.head not in KINDS and _equative(rest, phrase)
     if tag == "VBN":
         later = any(is_participle(rest, i) for i in range(3, len(rest)))
         return not (rest.tag(2) in NOMINAL and (later or rest.lows[-1] in PREPOSITIONS))
@@ -311,7 +313,8 @@ def _is_subject(rest: Question, phrase: WhPhrase) -> bool:
         return True
     if tag == "JJ" and not opens_noun_phrase(rest, 1):
         return True
-    return phrase.kind == "which" and phrase.head not in KINDS and _equative(rest, phrase)
+    defined = phrase.slot == "sort" and first == "the"
+    return phrase.kind == "which" and (defined or phrase.head not in KINDS) and _equative(rest, phrase)
 
 
 def _have_subject(rest: Question, phrase: WhPhrase) -> bool:

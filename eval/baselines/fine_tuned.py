@@ -7,7 +7,8 @@ learns them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -45,6 +46,10 @@ class FineTuned(Baseline):
 
     recipe: ClassifierRecipe = field(default_factory=ClassifierRecipe)
     rows_per_label: int | None = None
+
+    def with_recipe(self, changes: Mapping[str, Any]) -> FineTuned:
+        """The same with other values for some fields of its recipe. Raises UsageError for unknown ones."""
+        return replace(self, recipe=self.recipe.changed(changes))
 
     def _not_applicable(self, data: EvaluationData) -> str | None:
         if data.task.labels is None or len(data.task.inputs) != 2:

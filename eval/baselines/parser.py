@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,10 @@ class Parser(Baseline):
     default = False
 
     recipe: ParserRecipe = field(default_factory=ParserRecipe)
+
+    def with_recipe(self, changes: Mapping[str, Any]) -> Parser:
+        """The same with other values for some fields of its recipe. Raises UsageError for unknown ones."""
+        return replace(self, recipe=self.recipe.changed(changes))
 
     @abstractmethod
     def fit_and_answer(

@@ -166,7 +166,7 @@ def _bad_line(record: Record, key: str, text: str) -> SourceError:
 
 
 class Ids:
-    """Ids that stand once in a split: a repeated one gets a number (`68`, `68#2`, `68#3`)."""
+    """Ids that stand once in a split: a repeated one gets a number (`68`, `68~2`, `68~3`)."""
 
     def __init__(self) -> None:
         self._met: dict[tuple[str, str], int] = {}
@@ -175,7 +175,7 @@ class Ids:
         """`name`, numbered from its second time in `split`."""
         count = self._met.get((split, name), 0) + 1
         self._met[split, name] = count
-        return name if count == 1 else f"{name}#{count}"
+        return name if count == 1 else f"{name}~{count}"
 
 
 def drawn(options: Sequence[str], excluded: Collection[str], key: str) -> str | None:

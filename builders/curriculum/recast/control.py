@@ -26,14 +26,14 @@ from .base import (
 )
 
 _NAMES = {split: (f"{split}.jsonl",) for split in ("train", "dev", "test")}
-_NAMED = {label: label for label in (ENTAILMENT, NEUTRAL, CONTRADICTION)}
-_LABELS: dict[str | int, str] = {"e": ENTAILMENT, "n": NEUTRAL, "c": CONTRADICTION, **_NAMED}
+_CLASSES = (ENTAILMENT, NEUTRAL, CONTRADICTION)
+_LABELS: dict[str | int, str] = {"e": ENTAILMENT, "n": NEUTRAL, "c": CONTRADICTION}
 
 
 def recast_control(root: Path, faults: FaultLog) -> RecastRows:
     """The pairs as published, with three labels; pairs of one premise are one group."""
     source = SplitRecords(root, _NAMES, faults)
-    pairs = PairCollector("control", "as_published", faults, labels=tuple(_NAMED))
+    pairs = PairCollector("control", "as_published", faults, labels=_CLASSES)
 
     def item(_split: str, record: Record) -> Item:
         premise = record.filled_text("premise")

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ....faults import FaultLog
+from ...base import SourceFile
 from ...sources.records import Record
 from ...sources.splits import missing_notes
 from ...sources.xml_records import XmlRecords
@@ -31,7 +32,8 @@ def recast_copa(root: Path, faults: FaultLog) -> RecastRows:
     and the elements `p`, `a1`, `a2`. Raises SourceError and SourceErrors as the readers do.
     """
     found = corpus_files(root, _FILES)
-    files, items = [], []
+    files: list[SourceFile] = []
+    items: list[tuple[str, Record]] = []
     for split, file in found.items():
         records = XmlRecords(file, "item")
         items.extend((split, record) for record in records)

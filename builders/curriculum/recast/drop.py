@@ -66,15 +66,19 @@ def _records(file: InputFile) -> Iterator[Record]:
     row = 0
     passages = content.items() if isinstance(content, dict) else [("", None)]
     for passage_id, passage in passages:
-        questions: Any = passage.get("qa_pairs") if isinstance(passage, dict) else None
-        if not isinstance(questions, list) or not all(isinstance(item, dict) for item in questions):
+        questions = passage.get("qa_pairs") if isinstance(passage, dict) else None
+        if (
+            not isinstance(passage, dict)
+            or not isinstance(questions, list)
+            or not all(isinstance(item, dict) for item in questions)
+        ):
             raise SourceError("not a passage with questions", path=file.shown, field=passage_id, fix=_LAYOUT)
         for question in questions:
             yield Record(
                 file.shown,
                 row,
                 None,
-                {**question, "passage_id": passage_id, "passage": passage.get("passage")},
+                {**question, "passage_id": passage_id, "passage": found.get("passage")},
             )
             row += 1
 

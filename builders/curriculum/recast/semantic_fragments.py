@@ -61,7 +61,8 @@ def _recast_fragment(
     """The pairs of one fragment as published; rows of one premise are one group."""
     source = PathRecords(root, _names(fragment, splits), faults, read=_read, expected=splits)
     pairs = PairCollector("semantic_fragments", "as_published", faults, labels=sorted(set(labels.values())))
-    known = {**labels, **{str(name).upper(): label for name, label in labels.items()}}
+    known = dict(labels)
+    known.update((str(name).upper(), label) for name, label in labels.items())
     ids = Ids()
 
     def item(split: str, record: Record) -> Item:

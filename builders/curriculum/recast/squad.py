@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ....faults import FaultLog
+from ...base import SourceFile
 from ...sources.files import SourceFolder
 from ...sources.records import Record
 from ...sources.splits import split_files
@@ -34,7 +35,8 @@ def recast_squad(root: Path, faults: FaultLog) -> RecastRows:
     """
     chosen = split_files(SourceFolder(root), ("json",), expected=_SPLITS)
     pairs = PairCollector(CORPUS, RULE, faults)
-    files, rows = [], []
+    files: list[SourceFile] = []
+    rows: list[tuple[str, str, dict[str, Any]]] = []
     for split, parts in chosen.files.items():
         for file in parts:
             source = read_squad_file(file, faults)
