@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ._audit_findings import Finding, Severity
-from ._audit_rows import AuditRows, conflicts, later_copies, paired
+from ._audit_rows import AuditRows, combined, conflicts, later_copies
 
 MAX_WORDS = 125
 """Most words that a model of 128 tokens, three of them its own, can read: a word is a token or more."""
@@ -21,7 +21,7 @@ def audit_corpus(rows: AuditRows, published: bool, part: str | None = None) -> l
     """Findings that hold wherever the rows are placed. `part` is the data set that they are of."""
     known: Severity = "known" if published else "warning"
     found: list[tuple[str, Severity, np.ndarray, str]] = []
-    repeated = later_copies(paired(rows.exact, rows.targets))
+    repeated = later_copies(combined(rows.exact, rows.targets))
     found.append(("duplicate_row", known, repeated, "row(s) repeat an earlier row, target included"))
     conflicting, inputs = conflicts(rows.exact, rows.targets)
     kind = f"{'labels' if rows.labelled else 'targets'} conflict; {inputs} input(s)"

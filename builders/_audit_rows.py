@@ -69,8 +69,8 @@ class AuditRows:
         exact = normalised = np.zeros(table.num_rows, dtype=np.int64)
         components = {name: Component.of(table.column(name)) for name in task.inputs}
         for component in components.values():
-            exact = _combine(exact, component.at)
-            normalised = _combine(normalised, _distinct(component.normalised)[1][component.at])
+            exact = combined(exact, component.at)
+            normalised = combined(normalised, _distinct(component.normalised)[1][component.at])
         targets, names = _target_codes(table, task)
         sources, at = pa.array([""]), np.zeros(table.num_rows, np.int64)
         if "source_split" in table.column_names:
@@ -121,28 +121,32 @@ class AuditRows:
 
 def later_copies(keys: np.ndarray) -> np.ndarray:
     """Positions, ascending, whose key stands at an earlier position."""
-    _, first = np.unique(keys, return_index=True)
-    later = np.ones(len(keys), dtype=bool)
-    later[first] = False
-    return np.flatnonzero(later)
+    several = _repeated(keys)
+    _, first = np.unique(keys[several], return_index=True)
+    return np.delete(several, first)
 
 
 def conflicts(inputs: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, int]:
     """Positions of rows whose input stands with more than one target, and the number of such inputs."""
-    pairs = np.unique(np.stack([inputs, targets], axis=1), axis=0) if len(inputs) else np.empty((0, 2), int)
-    values, counts = np.unique(pairs[:, 0], return_counts=True)
-    several = values[counts > 1]
-    return np.flatnonzero(np.isin(inputs, several)), len(several)
+    several = _repeated(inputs)
+    _, first = np.unique(combined(inputs[several], targets[several]), return_index=True)
+    values, counts = np.unique(inputs[several][first], return_counts=True)
+    found = values[counts > 1]
+    return several[np.isin(inputs[several], found)], len(found)
 
 
-def paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Codes that are equal where both codes are."""
-    return first * (int(second.max(initial=0)) + 1) + second
+def _repeated(keys: np.ndarray) -> np.ndarray:
+    """Positions, ascending, whose key stands more than once: few, so that only these need sorting.
+
+    Keys are dense, or a part of dense ones.
+    """
+    return np.flatnonzero(np.bincount(keys, minlength=1)[keys] > 1)
 
 
-def _combine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Dense codes (int64) that are equal where both codes are."""
-    return np.unique(paired(first, second), return_inverse=True)[1].astype(np.int64)
+def combined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Dense codes (int64) that are equal where both codes are; `second` may have -1 for none."""
+    pairs = first * (int(second.max(initial=0)) + 2) + second + 1
+    return np.unique(pairs, return_inverse=True)[1].astype(np.int64)
 
 
 def _distinct(texts: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, np.ndarray]:

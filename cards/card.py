@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,22 +14,41 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..atomic import write_text
 from ..errors import PrerequisiteError, ReleaseError
-from ..release import ReleaseFolder
+from ..release import SPLITS, ReleaseFolder
 from . import markdown, numbers
 from .breakdowns import class_tables, error_tables, projection_table, remarks_table
 from .citations import citations
+from .difficulty import difficulty_section
+from .experiments import experiment_sections
 from .figures import Figure, Picture, draw_figures, plan_figures
 from .harness.exports import FOLDER as HARNESS
 from .history import changelog, errata, version_line, withdrawn_rows
 from .licences import licence_paragraphs
 from .limitations import limitations
 from .markdown import Markdown
-from .overview import column_tables, config_lines, default_config, examples, side_tables
+from .overview import (
+    column_tables,
+    config_groups,
+    default_config,
+    example_note,
+    examples,
+    side_tables,
+)
+from .parts import Part, other_notes, parts
 from .placement import placement_report
 from .properties import PropertySection, property_notes, property_sections
 from .property_data import Properties, read_properties
-from .provenance import audit_summary, findings, score_reports, source_report
-from .results import metric_words, read_index, run_tables, scorer_effect
+from .provenance import (
+    audit_summary,
+    finding_codes,
+    finding_groups,
+    findings,
+    information_tables,
+    part_licences,
+    score_reports,
+    source_report,
+)
+from .results import RunTable, metric_words, read_index, run_tables, scorer_effect
 from .seal import seal
 from .user_sections import HINTS, read_user_sections, user_section
 from .yaml_header import card_metadata, foreign_configs, to_yaml
@@ -133,17 +152,32 @@ class _Shown:
     properties: Properties
     distributions: list[Figure]
     sections: list[PropertySection]
+    difficulty: list[PropertySection]
+    experiments: list[PropertySection]
+    index: dict[str, Any]
+    runs: list[RunTable]
 
     @classmethod
     def of(cls, release: ReleaseFolder) -> _Shown:
         found = read_properties(release)
         # The lengths of every text include those of the scored one.
         distributions = plan_figures(release, lengths=not found.lengths)
-        return cls(found, distributions, property_sections(release, found))
+        index = read_index(release)
+        runs = run_tables(release, index)
+        return cls(
+            found,
+            distributions,
+            property_sections(release, found),
+            difficulty_section(release),
+            experiment_sections(release, index, runs),
+            index,
+            runs,
+        )
 
     @property
     def figures(self) -> list[Picture]:
-        return [*self.distributions, *(figure for section in self.sections for figure in section.figures)]
+        sections = (*self.sections, *self.difficulty, *self.experiments)
+        return [*self.distributions, *(figure for section in sections for figure in section.figures)]
 
 
 def hand_written(folder: Path) -> str:
@@ -173,7 +207,7 @@ def _render(
     context = {
         **_overview(release, place),
         **_evidence(release, shown, {figure.file for figure in figures}),
-        **_results(release),
+        **_results(release, shown),
         **_history(release),
         "on_hub": place.repo is not None,
         "user": user,
@@ -189,16 +223,19 @@ def _overview(release: ReleaseFolder, place: _Place) -> dict[str, Any]:
         "introduction": _introduction(release),
         "load_snippet": _load_snippet(release, place),
         "load_note": _load_note(release, place),
-        "configs": config_lines(release),
+        "config_groups": config_groups(release),
         "side_tables": side_tables(release),
         "column_tables": column_tables(release),
         "source": source_report(release),
         "score_tables": score_reports(release),
+        "information_tables": information_tables(release),
+        "source_notes": other_notes(release) if parts(release) else [],
         "made_with": _made_with(release),
         "rebuild_commands": _rebuild_commands(release, place),
         "eval_command": markdown.fence(f"benchwright eval {place.argument}", "bash"),
         "harness_page": HARNESS_PAGE if (release.path / HARNESS_PAGE).is_file() else None,
         "licence": licence_paragraphs(release.dataset),
+        "part_licences": part_licences(release),
         "citations": citations(release),
         "limitations": limitations(release),
         "dash": Markdown(numbers.MISSING),
@@ -210,6 +247,7 @@ def _evidence(release: ReleaseFolder, shown: _Shown, drawn: Container[str]) -> d
     found = findings(release)
     return {
         "placement": placement_report(release),
+        "difficulty": shown.difficulty,
         "distributions": [_medians(figure) for figure in shown.distributions],
         "lengths_follow": bool(shown.properties.lengths),
         "figures": [figure for figure in shown.distributions if figure.file in drawn],
@@ -217,16 +255,18 @@ def _evidence(release: ReleaseFolder, shown: _Shown, drawn: Container[str]) -> d
         "property_notes": property_notes(shown.properties),
         "drawn": drawn,
         "examples": examples(release),
+        "example_note": example_note(release),
         "audited": "audit" in release.manifest,
         "findings": found,
+        "finding_groups": finding_groups(release, found),
+        "finding_codes": finding_codes(release, found),
         "audit_summary": audit_summary(found),
     }
 
 
-def _results(release: ReleaseFolder) -> dict[str, Any]:
+def _results(release: ReleaseFolder, shown: _Shown) -> dict[str, Any]:
     """What baselines score on the rows."""
-    index = read_index(release)
-    runs = run_tables(release, index)
+    index, runs = shown.index, shown.runs
     lines = [line for run in runs for line in run.lines]
     return {
         "runs": runs,
@@ -237,6 +277,7 @@ def _results(release: ReleaseFolder) -> dict[str, Any]:
         "projections": projection_table(release, index, runs),
         "error_tables": error_tables(release, index, runs),
         "scorer_effect": scorer_effect(index),
+        "experiments": shown.experiments,
     }
 
 
@@ -255,6 +296,9 @@ def _introduction(release: ReleaseFolder) -> Markdown:
     """Why the splits exist, as far as the configs give reason to say it."""
     splitters = {entry["splitter"] for entry in release.placed_configs.values()}
     withdrawn = max(map(withdrawn_rows, release.placed_configs.values()), default=0)
+    divided = parts(release)
+    if divided:
+        return _introduction_of_parts(release, divided)
     rows = numbers.count(release.manifest["source"]["rows"] - withdrawn)
     number = len(release.placed_configs)
     how_often = f"in {number} ways" if number > 1 else "in one way"
@@ -267,6 +311,20 @@ def _introduction(release: ReleaseFolder) -> Markdown:
     )
     yardstick = " What they lose against the random splits says how well they generalise."
     return Markdown(f"{first} {purpose}{yardstick if 'random' in splitters else ''}")
+
+
+def _introduction_of_parts(release: ReleaseFolder, divided: Mapping[str, Part]) -> Markdown:
+    """How many data sets there are, how many rows and how they are divided."""
+    rows = [part.rows for part in divided.values() if part.rows is not None]
+    told = f", {numbers.count(sum(rows))} rows" if len(rows) == len(divided) else ""
+    splits = [name for name in SPLITS if any(name in e["splits"] for e in release.placed_configs.values())]
+    categories = {part.category for part in divided.values()} - {None}
+    kinds = f" in {numbers.plural(len(categories), 'category', 'categories')}" if categories else ""
+    configs = numbers.plural(len(release.placed_configs), "config")
+    return Markdown(
+        f"{numbers.plural(len(divided), 'phenomenon', 'phenomena')}{kinds}{told}, in {configs} of "
+        f"{' and '.join(splits)}."
+    )
 
 
 def _load_snippet(release: ReleaseFolder, place: _Place) -> Markdown:

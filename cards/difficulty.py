@@ -10,23 +10,22 @@ from ..errors import ReleaseError
 from ..release import ReleaseFolder
 from . import checks
 from .experiment_figures import Interval, IntervalFigure
-from .figures import Picture
 from .markdown import Markdown, code, compose, folded, join, table
 from .numbers import MISSING, count, decimal, percent
-from .parts import Part, parts
-from .provenance import find
+from .parts import parts
+from .properties import PropertySection
+from .provenance import PVI, find
 
 FIGURE = "figures/v_information.png"
-PVI = "pvi"
 
 _DEFINITION = (
     "**V-information** says, in bits, how much a kind of model learns about the label from the text: one "
     "model is trained on the texts, another on an empty input, and a row's pointwise V-information (PVI) is "
     "how much less surprised the first is by the row's label; V-information is the mean of it. It is 0 or "
     "less where the text tells this model nothing; with labels in equal numbers, the most is 1 bit for two "
-    "labels and 1.58 bits for three. It **depends on the model** and on how it was trained: a stronger model, "
-    "or more training rows, would find more. Intervals are 95 % bootstrap intervals over rows, for the models "
-    "as they were trained."
+    "labels and 1.58 bits for three. It **depends on the model** and on its training: a stronger model, or more "
+    "training rows, would find more. Intervals are 95 % bootstrap intervals over rows, for the models as "
+    "they were trained."
 )
 _MEASURE = checks.record(value=checks.number, low=checks.number, high=checks.number, n=checks.count)
 _SIDE = checks.record(overall=_MEASURE, by_label=checks.mapping_of(_MEASURE))
@@ -51,16 +50,6 @@ class Graded:
     hard: float | None
 
 
-@dataclass(frozen=True)
-class Section:
-    """One experiment: what is to be known about it, pictures, and tables (folded where they are long)."""
-
-    title: Markdown
-    sentences: tuple[Markdown, ...]
-    figures: tuple[Picture, ...]
-    tables: tuple[Markdown, ...]
-
-
 def graded_tables(release: ReleaseFolder) -> list[Graded]:
     """The score tables of V-information, the most information first.
 
@@ -77,7 +66,9 @@ def graded_tables(release: ReleaseFolder) -> list[Graded]:
         try:
             _V_INFORMATION(information, f"scores.{name}.provenance.v_information")
         except ValueError as error:
-            raise ReleaseError(f"{release.path / 'manifest.json'}: {error}; build the release again") from None
+            raise ReleaseError(
+                f"{release.path / 'manifest.json'}: {error}; build the release again"
+            ) from None
         part = entry.get("part")
         category = known[part].category if part in known else None
         hard = _share_of_hard(release, name)
@@ -85,13 +76,13 @@ def graded_tables(release: ReleaseFolder) -> list[Graded]:
     return sorted(found, key=lambda graded: (-(graded.found["overall"]["value"] or 0.0), graded.table))
 
 
-def difficulty_section(release: ReleaseFolder) -> list[Section]:
+def difficulty_section(release: ReleaseFolder) -> list[PropertySection]:
     """The table of difficulties and its picture; empty without a table of V-information."""
     graded = graded_tables(release)
     if not graded:
         return []
     return [
-        Section(
+        PropertySection(
             title=Markdown("Difficulty"),
             sentences=(Markdown(_DEFINITION), *_recipes(graded)),
             figures=(_figure(graded),) if len(graded) > 1 else (),
@@ -135,8 +126,8 @@ def _fit(key: Mapping[str, Any]) -> Markdown:
     if key.get("fit") == "in_sample":
         return Markdown("**in-sample**: rows that a model was trained on are scored by it, too")
     return compose(
-        "cross-fitted in {k} folds: a row that trains is scored by the model that saw neither it nor its group "
-        "nor an equal input, a row that evaluates by all of them",
+        "cross-fitted in {k} folds: a row that trains is scored by the model that saw neither it nor its "
+        "group nor an equal input, a row that evaluates by all of them",
         k=key.get("k"),
     )
 
@@ -145,7 +136,11 @@ def _training_rows(recipe: Mapping[str, Any], models: list[Mapping[str, Any]]) -
     learnt = [tuple((model.get("rows_by_label") or {}).values()) for model in models]
     equal = bool(learnt) and all(rows and len(set(rows)) == 1 for rows in learnt)
     most = recipe.get("rows_per_label")
-    told = Markdown("all rows of every label") if most is None else compose("at most {n} rows of every label", n=most)
+    told = (
+        Markdown("all rows of every label")
+        if most is None
+        else compose("at most {n} rows of every label", n=most)
+    )
     if equal:
         told = compose("{told}, **labels in equal numbers**", told=told)
     elif learnt:
@@ -268,6 +263,3 @@ def _figure(graded: list[Graded]) -> IntervalFigure:
 
 def _twice(graded: list[Graded], one: Graded) -> bool:
     return sum(other.part == one.part for other in graded) > 1
-
-
-__all__ = ["FIGURE", "PVI", "Graded", "Part", "Section", "difficulty_section", "graded_tables", "recipe_sentence"]

@@ -101,7 +101,9 @@ class CurveFigure:
     @property
     def alternative(self) -> str:
         """What the picture shows, for readers who do not see it."""
-        return f"{self.title}: a panel for each config, a curve for each model; the numbers stand in the tables."
+        return (
+            f"{self.title}: a panel for each config, a curve for each model; the numbers stand in the tables."
+        )
 
     def draw(self, path: Path) -> None:
         """Write the PNG; all panels share their axes."""
@@ -125,7 +127,11 @@ class CurveFigure:
             picture.supxlabel("training rows per label (0: the model as it came)", fontsize=9)
             picture.supylabel(self.axis, fontsize=9)
             picture.legend(
-                list(labelled.values()), list(labelled), loc="outside upper center", frameon=False, fontsize=8.5
+                list(labelled.values()),
+                list(labelled),
+                loc="outside upper center",
+                frameon=False,
+                fontsize=8.5,
             )
 
 
@@ -157,7 +163,9 @@ class MatrixFigure:
         words = ("simple", "hard")
         columns = min(_MATRICES_IN_A_ROW, len(self.matrices))
         rows = -(-len(self.matrices) // columns)
-        with canvas(path, max(columns * _MATRIX_INCHES + 0.5, 3.0), rows * (_MATRIX_INCHES + 0.2) + 0.4) as picture:
+        with canvas(
+            path, max(columns * _MATRIX_INCHES + 0.5, 3.0), rows * (_MATRIX_INCHES + 0.2) + 0.4
+        ) as picture:
             grid: Any = picture.subplots(rows, columns, squeeze=False)
             for axes, matrix in zip(grid.flat, self.matrices, strict=False):
                 values = [[matrix.values.get((train, test), np.nan) for test in words] for train in words]
@@ -179,7 +187,9 @@ def _draw_curves(axes: Axes, panel: CurvePanel, names: Sequence[str], numbers: S
     for name, points in panel.curves.items():
         colour, shape = _look(names.index(name))
         rows, values = [point.rows for point in points], [100 * point.value for point in points]
-        axes.plot(rows, values, color=colour, marker=shape, markersize=4, linewidth=1.2, label=picture_name(name))
+        axes.plot(
+            rows, values, color=colour, marker=shape, markersize=4, linewidth=1.2, label=picture_name(name)
+        )
         for point in points:
             if point.low is not None and point.high is not None:
                 axes.vlines(point.rows, 100 * point.low, 100 * point.high, colour, linewidth=0.9, alpha=0.7)

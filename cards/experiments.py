@@ -12,11 +12,11 @@ from typing import Any
 from ..errors import ReleaseError
 from ..release import ReleaseFolder
 from . import checks
-from .difficulty import Section
 from .experiment_figures import CurveFigure, CurvePanel, Matrix, MatrixFigure, Point
 from .markdown import Markdown, code, compose, folded, join, table
 from .numbers import MISSING, count, decimal, percent
 from .parts import Part, parts
+from .properties import PropertySection
 from .results import INDEX, RunTable, metric_words
 
 MATRIX_FIGURE, CURVES_FIGURE = "figures/simple_and_hard.png", "figures/inoculation.png"
@@ -69,7 +69,7 @@ Group = tuple[str, str | None, str, str]
 
 def experiment_sections(
     release: ReleaseFolder, index: Mapping[str, Any], runs: Sequence[RunTable]
-) -> list[Section]:
+) -> list[PropertySection]:
     """The experiments that the index tells of, each with tables and pictures.
 
     Raises ReleaseError for an index whose analyses lack a field.
@@ -96,7 +96,7 @@ def _entries(release: ReleaseFolder, index: Mapping[str, Any], kind: str, check:
 Stale = set[tuple[str, str, str | None]]
 
 
-def _simple_and_hard(cells: Sequence[Entry], stale: Stale) -> Iterator[Section]:
+def _simple_and_hard(cells: Sequence[Entry], stale: Stale) -> Iterator[PropertySection]:
     if not cells:
         return
     groups = _grouped(cells)
@@ -115,7 +115,7 @@ def _simple_and_hard(cells: Sequence[Entry], stale: Stale) -> Iterator[Section]:
             for name, found in matrices.items()
         ),
     )
-    yield Section(
+    yield PropertySection(
         title=Markdown("Simple and hard rows"),
         sentences=(
             Markdown(
@@ -169,7 +169,7 @@ def _cell(entry: Entry | None, stale: Stale) -> str:
     return _with_interval(entry) + mark
 
 
-def _inoculation(points: Sequence[Entry], stale: Stale) -> Iterator[Section]:
+def _inoculation(points: Sequence[Entry], stale: Stale) -> Iterator[PropertySection]:
     groups = {
         group: curves
         for group, found in _grouped(points).items()
@@ -185,7 +185,7 @@ def _inoculation(points: Sequence[Entry], stale: Stale) -> Iterator[Section]:
         )
         for group in ordered
     ]
-    yield Section(
+    yield PropertySection(
         title=Markdown("Inoculation"),
         sentences=(
             Markdown(
@@ -236,7 +236,7 @@ def _curve_figure(groups: Mapping[Group, Mapping[str, Mapping[int, Entry]]], met
     )
 
 
-def _partial_input(entries: Sequence[Entry]) -> Iterator[Section]:
+def _partial_input(entries: Sequence[Entry]) -> Iterator[PropertySection]:
     if not entries:
         return
     groups = _grouped(entries)
@@ -253,7 +253,7 @@ def _partial_input(entries: Sequence[Entry]) -> Iterator[Section]:
         ]
         header = ("config", "full input", "partial input", "majority label", "given away", "due to the rest")
         tables.append(_captioned(_caption(group, groups), table(header, lines), len(lines)))
-    yield Section(
+    yield PropertySection(
         title=Markdown("Partial input"),
         sentences=(
             Markdown(
@@ -271,7 +271,7 @@ def _difference(first: float | None, second: float | None) -> str:
     return MISSING if first is None or second is None else decimal(100 * (first - second), signed=True)
 
 
-def _outcomes(entries: Sequence[Entry], known: Mapping[str, Part]) -> Iterator[Section]:
+def _outcomes(entries: Sequence[Entry], known: Mapping[str, Part]) -> Iterator[PropertySection]:
     told = [
         entry
         for entry in entries
@@ -280,17 +280,17 @@ def _outcomes(entries: Sequence[Entry], known: Mapping[str, Part]) -> Iterator[S
     if not told:
         return
     first = told[0]
-    yield Section(
+    yield PropertySection(
         title=Markdown("Phenomena by outcome"),
         sentences=(
             compose(
                 "A phenomenon is *known* if a model that was trained on none of its rows has a Matthews "
-                "correlation of {known} or more, else *learned* if one that was fine-tuned on it has, else *not "
-                "learned*. It is *given away* if the partial input has an accuracy of {away} or more above the "
-                "majority label. It *generalises* if a model trained on simple rows is right on hard rows more "
-                "often than the majority label is on all.",
-                known=_threshold(first.get("known_from"), "at least a threshold that was not recorded", 2),
-                away=_threshold(first.get("given_away_from"), "a number of points (not recorded)", None),
+                "correlation of at least {known}, else *learned* if one that was fine-tuned on it has, else "
+                "*not learned*. It is *given away* if the partial input has an accuracy of at least {away} "
+                "above the majority label. It *generalises* if a model that was trained on simple rows is "
+                "right on hard rows more often than the majority label is on all.",
+                known=_threshold(first.get("known_from"), "a threshold that was not recorded", 2),
+                away=_threshold(first.get("given_away_from"), "a margin that was not recorded", None),
             ),
             Markdown("Of several models of a kind the best counts: the question is what can be had."),
         ),
@@ -382,7 +382,9 @@ def _caption(group: Group, groups: Iterable[Group]) -> Markdown:
         parts_.append(compose("with {model:code}" if baseline else "{model:code}", model=model))
     named = Markdown(" ".join(parts_))
     which = compose(" (settings {hash:code})", hash=_short(settings)) if _ambiguous(group, groups) else ""
-    return compose("{named}{which}, {metric}", named=named, which=Markdown(which), metric=metric_words(metric))
+    return compose(
+        "{named}{which}, {metric}", named=named, which=Markdown(which), metric=metric_words(metric)
+    )
 
 
 def _plain(group: Group, *, metric: bool = True, settings: bool = False) -> str:

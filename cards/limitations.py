@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any
 
 from ..release import ReleaseFolder
 from .figures import EVALUATION
 from .markdown import Markdown, codes, compose
 from .numbers import count, decimal, plural
-from .provenance import find
+from .parts import parts
+from .provenance import PVI, find
 
 # With fewer rows a 95 % interval around 50 % is wider than plus or minus 5 points: 1.96 * 0.5 / sqrt(n).
 _WIDE_INTERVAL_ROWS = 385
+
+# Embedded encoders whose training pairs include SNLI and MultiNLI.
+_SAW_INFERENCE = frozenset({"minilm-l3", "minilm-l6"})
+# Published tasks of Curriculum whose labels look random.
+_RANDOM_LABELS = frozenset({"hypernymy", "hyponymy"})
 
 _EXACT_SET_MATCH = "exact_set_match"
 
@@ -24,6 +32,10 @@ def limitations(release: ReleaseFolder) -> list[Markdown]:
         *_no_licence(release),
         *_small_evaluation(release),
         *_language_model(release),
+        *_information(release),
+        *_training_data(release),
+        *_random_labels(release),
+        *_no_test(release),
         *_unscored(release),
         *_structure(release),
         *_exact_match(release),
@@ -81,6 +93,7 @@ def _small_evaluation(release: ReleaseFolder) -> Iterator[Markdown]:
 def _language_model(release: ReleaseFolder) -> Iterator[Markdown]:
     tables = release.manifest.get("scores") or {}
     used = {entry["scores"] for entry in release.placed_configs.values() if entry.get("scores")}
+    used = {name for name in used if tables.get(name, {}).get("scorer") != PVI}
     if not used:
         return
     models = {find(tables[name].get("provenance"), "model") for name in sorted(used) if name in tables}
@@ -95,6 +108,78 @@ def _language_model(release: ReleaseFolder) -> Iterator[Markdown]:
         "Rows change sides and nothing else: label noise, annotation artefacts and biases of the source are "
         "all still there, and errors of annotation may be more frequent among unlikely rows."
     )
+
+
+def _information(release: ReleaseFolder) -> Iterator[Markdown]:
+    entries = [e for e in (release.manifest.get("scores") or {}).values() if e.get("scorer") == PVI]
+    if not entries:
+        return
+    models = sorted({str(find((e.get("provenance") or {}).get("model"), "model")) for e in entries})
+    yield compose(
+        "“Simple” and “hard” mean so for {models:codes}, trained as told under Difficulty, not for people. "
+        "Another model, or another recipe, would draw another line. Errors of annotation are likely to be "
+        "among the hard rows, and a model may find hard what it learnt too little of.",
+        models=models,
+    )
+    cut = [_truncated(entry) for entry in entries]
+    if any(cut):
+        yield compose(
+            "Long premises were cut for the models of {n} at their greatest length ({rows} in all): what "
+            "decides the label may stand in the part that they did not see.",
+            n=plural(sum(map(bool, cut)), "score table"),
+            rows=plural(sum(cut), "input"),
+        )
+
+
+def _truncated(entry: Mapping[str, Any]) -> int:
+    found = ((entry.get("provenance") or {}).get("v_information") or {}).get("truncated")
+    return found if isinstance(found, int) else 0
+
+
+def _training_data(release: ReleaseFolder) -> Iterator[Markdown]:
+    """What pretrained models that were used had seen of such data."""
+    inference = any(
+        str((entry.get("task") or {}).get("name")).endswith("nli")
+        for entry in release.placed_configs.values()
+    )
+    if not inference:
+        return
+    tables = (release.manifest.get("scores") or {}).values()
+    names = {
+        find((e.get("provenance") or {}).get("model"), "model") for e in tables if e.get("scorer") == PVI
+    }
+    names |= {result.get("model") for result in release.results()}
+    seen = sorted(name for name in names if name in _SAW_INFERENCE)
+    if seen:
+        yield compose(
+            "{models:codes} had seen inference data before: SNLI and MultiNLI are among the training data of "
+            "this sentence encoder. Values of it are not those of a model that knows nothing of the task.",
+            models=seen,
+        )
+
+
+def _random_labels(release: ReleaseFolder) -> Iterator[Markdown]:
+    files = [PurePosixPath(str(file["name"])) for file in release.manifest["source"]["files"]]
+    found = sorted(
+        part
+        for part in parts(release)
+        if part in _RANDOM_LABELS and any(part in file.parts and file.suffix == ".jsonl" for file in files)
+    )
+    if found:
+        yield compose(
+            "The published labels of {parts:codes} look random: texts and labels contradict each other in "
+            "many rows, and no model is above chance on them without training. Do not use them as gold answers.",
+            parts=found,
+        )
+
+
+def _no_test(release: ReleaseFolder) -> Iterator[Markdown]:
+    entries = release.placed_configs.values()
+    if parts(release) and not any("test" in entry["splits"] for entry in entries):
+        yield Markdown(
+            "There is no `test` split: `validation` is what the benchmark evaluates on. To choose models or "
+            "settings, hold out rows of `train`."
+        )
 
 
 def _unscored(release: ReleaseFolder) -> Iterator[Markdown]:

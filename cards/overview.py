@@ -12,7 +12,9 @@ from datasets import ClassLabel, Features
 
 from ..features import class_names
 from ..release import SPLITS, ReleaseFolder
-from .markdown import Markdown, code, record
+from .markdown import Markdown, code, join, prose, record
+from .numbers import count, plural
+from .parts import by_category, parts
 from .yaml_header import unnamed_config
 
 # What the shared columns mean (the columns of the task are explained by the task itself).
@@ -43,7 +45,24 @@ _MEANINGS = {
     "source": "input string of a sequence-to-sequence model",
     "target": "output string of a sequence-to-sequence model",
     "template": "equal for programs that differ in their values only",
+    "phenomenon": "linguistic phenomenon that the row tests",
+    "category": "category of the phenomenon",
+    "source_dataset": "corpus that the row comes from",
+    "source_id": "id of the item in that corpus",
+    "group_id": "equal for rows that were made from one item; they stay on one side where rows are divided",
+    "recast_rule": "rule by which the row was made from its item",
+    "answer": "the item's right answer, from which the hypothesis was made",
+    "substituted": "what stands in the hypothesis in place of the right answer",
+    "entropy_null": "bits by which the label surprises a model that sees an empty input",
+    "entropy_input": "bits by which the label surprises a model that sees the texts",
+    "pvi": "pointwise V-information of the label, in bits: `entropy_null` minus `entropy_input`; low is hard",
+    "pvi_fold": "fold whose models did not see the row and scored it; −1: in no fold, scored by all models",
+    "difficulty": "whether the row is simple or hard by its `pvi`, cut label by label on its side; null in "
+    "configs that do not grade rows",
 }
+
+# Names of configs that a summary shows.
+_MOST_NAMES = 8
 
 # Columns that belong to the bookkeeping; an example shows the rest.
 _NOT_IN_EXAMPLES = frozenset({"content_id", "source_index", "source_split", "fold", "lm_num_tokens"})
@@ -59,6 +78,14 @@ class ConfigLine:
     sizes: tuple[int | None, ...]
     scores: str | None
     former_name_of: str | None = None
+
+
+@dataclass(frozen=True)
+class ConfigGroup:
+    """The configs of one category; `category` is None where there are no categories."""
+
+    category: Markdown | None
+    lines: tuple[ConfigLine, ...]
 
 
 @dataclass(frozen=True)
@@ -89,6 +116,13 @@ class ColumnTable:
 
     configs: tuple[str, ...]
     columns: tuple[Column, ...]
+
+    @property
+    def summary(self) -> Markdown:
+        """The configs by name; of many only the first ones."""
+        shown = self.configs if len(self.configs) <= _MOST_NAMES + 1 else self.configs[:_MOST_NAMES]
+        rest = len(self.configs) - len(shown)
+        return Markdown(join(shown) + (f" and {count(rest)} more" if rest else ""))
 
 
 @dataclass(frozen=True)
@@ -143,6 +177,27 @@ def _side_summary(entry: Mapping[str, Any]) -> str:
     return "side table of the rows"
 
 
+def config_groups(release: ReleaseFolder) -> list[ConfigGroup]:
+    """The lines of the table of configs: all together, or a group for each category of parts."""
+    lines, found = config_lines(release), parts(release)
+    if not found:
+        return [ConfigGroup(None, tuple(lines))]
+    names = {
+        category: [name for part in members for name in part.configs]
+        for category, members in by_category(found).items()
+    }
+    placed = {name for listed in names.values() for name in listed}
+    groups = [
+        ConfigGroup(
+            Markdown("of no category") if category is None else prose(category),
+            tuple(line for name in listed for line in lines if name in (line.name, line.former_name_of)),
+        )
+        for category, listed in names.items()
+    ]
+    rest = tuple(line for line in lines if (line.former_name_of or line.name) not in placed)
+    return [*groups, *([ConfigGroup(Markdown("of all rows"), rest)] if rest else [])]
+
+
 def default_config(release: ReleaseFolder) -> str:
     """The release's own default: what `load_dataset` reads when no config is named, unless others' is."""
     return next(name for name, entry in release.configs.items() if entry.get("default"))
@@ -191,15 +246,41 @@ def _empty_columns(release: ReleaseFolder, config: str) -> frozenset[str]:
 def examples(release: ReleaseFolder) -> list[Example]:
     """The first test row of every placed config, of its last split if it has no test.
 
-    Only the default config's is shown unfolded.
+    Only the default config's is shown unfolded. Of a release of parts, one config for each category.
     """
     shown = default_config(release)
     found = []
+    chosen = _with_example(release)
     for name, entry in release.placed_configs.items():
+        if name not in chosen:
+            continue
         split = "test" if "test" in entry["splits"] else list(entry["splits"])[-1]
         row = _first_row(release.files(name, split)[0])
         found.append(Example(name, split, name == shown, record(readable(row, release.features(name)))))
     return found
+
+
+def _with_example(release: ReleaseFolder) -> set[str]:
+    """The configs to take an example of: all, or the default and the first of each category."""
+    groups = by_category(parts(release))
+    if not groups:
+        return set(release.placed_configs)
+    shown = default_config(release)
+    own = next((kind for kind, found in groups.items() if any(shown in p.configs for p in found)), None)
+    first = {found[0].configs[0] for kind, found in groups.items() if kind != own or len(groups) == 1}
+    of_no_part = {name for name, entry in release.placed_configs.items() if entry.get("part") is None}
+    return {shown, *first, *of_no_part}
+
+
+def example_note(release: ReleaseFolder) -> Markdown:
+    """Of which configs the examples are."""
+    number = len(release.placed_configs) - len(_with_example(release))
+    if not number:
+        return Markdown("The first row of each config's evaluation side")
+    return Markdown(
+        "The first row of the evaluation side of one config for each category "
+        f"({plural(number, 'further config')} not shown)"
+    )
 
 
 def _first_row(file: Path) -> dict[str, Any]:

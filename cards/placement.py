@@ -7,18 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-from datasets import ClassLabel, Features
-
 from ..registry import Registry
 from ..release import ReleaseFolder
 from ..text.programs import Structure, TemplateRule, structures, template_rules
-from .figures import EVALUATION
 from .history import withdrawn_rows
-from .markdown import Markdown, codes, compose, join, prose
+from .label_shares import LabelTable, label_tables
+from .markdown import Markdown, code, codes, compose, folded, join, prose, table
 from .numbers import count, plural
-from .provenance import SHOWN_UIDS, prompt_of, scorer_sentence
+from .provenance import PVI, SHOWN_UIDS, prompt_of, scorer_sentence
 
 # Words of the column `placed_by`, as the end of "n rows ...".
 _PLACED_BY = {
@@ -33,6 +29,10 @@ _PLACED_BY = {
     "template": "with their template",
     "divergence": "swapped for the sake of divergence",
     "unparsed": "for want of a parse",
+    "pvi": "by their V-information",
+    "conflict": "left out as conflicts",
+    "duplicate": "left out as duplicates",
+    "leak": "left out as leaks",
 }
 
 _METHODS = {
@@ -42,6 +42,11 @@ _METHODS = {
     "the paper and good sense; `--method published` would repeat the published code instead.",
 }
 
+_LIKELIHOOD_PAPER, _CURRICULUM_PAPER = "the paper on likelihood splits", "the paper on Curriculum"
+
+# With more configs of one splitter, what is said of each is folded.
+_MOST_CONFIGS = 12
+
 _TITLES = {
     "likelihood": "Likelihood splits",
     "random": "Random splits",
@@ -49,7 +54,25 @@ _TITLES = {
     "template": "Template splits",
     "tmcd": "Splits by compound divergence (TMCD)",
     "published": "Published splits",
+    "pvi": "Simple and hard splits (V-information)",
+    "clean": "Cleaned splits",
 }
+
+_CUTS = {
+    "midrange": "the middle between their lowest and their highest PVI",
+    "published": "as in the published code: their lowest PVI plus half of the sum of the lowest and the "
+    "highest without their signs",
+}
+
+_BORDERS = {
+    "published": "The published border between train and evaluation stays, and each side has thresholds of "
+    "its own.",
+    "pooled": "As in the published code the published border is dropped: all rows are cut together, and the "
+    "simple and the hard rows are divided anew at random.",
+}
+
+# Notes that are the same for all configs of a score table.
+_CUT_NOTE = "pvi_cut"
 
 _TEMPLATE_MODES = {
     "evaluation": "Templates drawn at random{drawn} evaluate, as many as fit as a whole; all others train.",
@@ -97,6 +120,8 @@ class PlacementGroup:
     title: str
     common: tuple[Markdown, ...]
     configs: tuple[ConfigPlacement, ...]
+    folded: bool = False
+    tables: tuple[Markdown, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,29 +134,17 @@ class ConfigSettings:
 
 
 @dataclass(frozen=True)
-class LabelShares:
-    """Fractions of each label on one side (`train` or `evaluation`) of a config."""
-
-    config: str
-    side: str
-    shares: tuple[float, ...]
-    rows: int
-
-
-@dataclass(frozen=True)
 class PlacementReport:
     """The whole section."""
 
     introduction: tuple[Markdown, ...]
     groups: tuple[PlacementGroup, ...]
     settings: tuple[ConfigSettings, ...]
-    label_names: tuple[str, ...]
-    label_shares: tuple[LabelShares, ...]
+    labels: tuple[LabelTable, ...]
 
 
 def placement_report(release: ReleaseFolder) -> PlacementReport:
     """What the manifest and the rows say about how every config was made."""
-    names = _label_names(release)
     return PlacementReport(
         introduction=tuple(_introduction(release)),
         groups=tuple(_groups(release)),
@@ -141,8 +154,7 @@ def placement_report(release: ReleaseFolder) -> PlacementReport:
             )
             for name, entry in release.placed_configs.items()
         ),
-        label_names=names,
-        label_shares=tuple(_label_shares(release, names)) if names else (),
+        labels=tuple(label_tables(release)),
     )
 
 
@@ -154,23 +166,48 @@ def _groups(release: ReleaseFolder) -> Iterator[PlacementGroup]:
         }
         first, *others = said.values()
         common = [sentence for sentence in first if all(sentence in sentences for sentences in others)]
+        placements = tuple(
+            ConfigPlacement(
+                name,
+                configs[name].get("reverse_of"),
+                tuple(sentence for sentence in sentences if sentence not in common),
+            )
+            for name, sentences in said.items()
+        )
+        many = len(placements) > _MOST_CONFIGS and any(configs[name].get("part") for name in said)
         yield PlacementGroup(
             title=_TITLES.get(splitter, f"Splitter {splitter}"),
             common=tuple(common),
-            configs=tuple(
-                ConfigPlacement(
-                    name,
-                    configs[name].get("reverse_of"),
-                    tuple(sentence for sentence in sentences if sentence not in common),
-                )
-                for name, sentences in said.items()
-            ),
+            # Of many only those of which there is more to say.
+            configs=tuple(one for one in placements if one.sentences or not many),
+            folded=many,
+            tables=tuple(_cuts({name: configs[name] for name in said})),
         )
+
+
+def _cuts(configs: Mapping[str, Mapping[str, Any]]) -> Iterator[Markdown]:
+    """Where simple and hard rows are divided, once for each score table and each way to cut."""
+    said = {
+        (str(entry.get("scores")), str(note["message"])): None
+        for entry in configs.values()
+        for note in entry.get("notes") or ()
+        if note.get("code") == _CUT_NOTE
+    }
+    if said:
+        lines = [(code(scores), message) for scores, message in said]
+        yield folded("Thresholds of PVI", table(("score table", "side and label"), lines, left=2))
 
 
 def _introduction(release: ReleaseFolder) -> Iterator[Markdown]:
     scores = release.manifest.get("scores") or {}
-    for name in dict.fromkeys(e["scores"] for e in release.placed_configs.values() if e.get("scores")):
+    used = dict.fromkeys(e["scores"] for e in release.placed_configs.values() if e.get("scores"))
+    graded = [name for name in used if scores.get(name, {}).get("scorer") == PVI]
+    if graded:
+        yield compose(
+            "**Scores {names}.** The V-information of every row, see Difficulty.",
+            names=codes(graded) if len(graded) <= 2 else compose("`pvi_…`, {n} tables", n=count(len(graded))),
+        )
+    for name in (name for name in used if name not in graded):
         entry = scores.get(name, {})
         sentence = compose("**Scores {name:code}.** {who}", name=name, who=scorer_sentence(entry))
         prompt = prompt_of(entry)
@@ -191,8 +228,15 @@ def _introduction(release: ReleaseFolder) -> Iterator[Markdown]:
     choices = {
         name: value for name, value in chosen if value not in (None, {}, []) and name not in definitions
     }
+    of_curriculum = any(entry.get("part") for entry in release.placed_configs.values())
+    if of_curriculum:
+        # Of scores by likelihood, of which these configs have none.
+        choices.pop("criterion", None)
+    words = _METHODS.get(method, "")
     sentence = compose(
-        "**Method {method:code}.** {words}", method=method, words=Markdown(_METHODS.get(method, ""))
+        "**Method {method:code}.** {words}",
+        method=method,
+        words=Markdown(words.replace(_LIKELIHOOD_PAPER, _CURRICULUM_PAPER) if of_curriculum else words),
     )
     if choices:
         listed = join(
@@ -254,10 +298,12 @@ def _remarks(entry: Mapping[str, Any]) -> Iterator[Markdown]:
         rows = plural(withdrawn, "row was", "rows were")
         yield compose("{rows} withdrawn after the rows had been divided, see Errata.", rows=rows)
     unused = (entry.get("unused") or 0) - withdrawn
+    if entry["splitter"] == "clean" and not missing and not notes:
+        yield Markdown("No row was left out.")
     if unused > 0 and not any(note.get("code") in _REASONS_FOR_NO_SPLIT for note in notes):
         yield compose("{rows} in no split.", rows=plural(unused, "row is", "rows are"))
     for note in notes:
-        if note.get("code") != "empty_split" or not missing:
+        if note.get("code") != _CUT_NOTE and (note.get("code") != "empty_split" or not missing):
             yield _note(note)
     for left_out in missing:
         reason = left_out["reason"].rstrip(".")
@@ -300,12 +346,42 @@ def _rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[M
         if mode in _TMCD_MODES:
             yield Markdown(_TMCD_MODES[mode])
         yield compose("Validation and test divide the evaluation rows at random{drawn}.", drawn=drawn)
+    elif splitter == PVI:
+        yield from _pvi_rule(entry, parameters)
+    elif splitter == "clean":
+        yield from _clean_rule(entry, parameters)
     elif splitter == "published":
         split = parameters.get("split")
         if split is None:
             yield Markdown("The split that the source itself was **published** with.")
         else:
             yield compose("The **published** split {split:code} of this source, unaltered.", split=split)
+
+
+def _pvi_rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[Markdown]:
+    cut, border = str(parameters.get("cut")), str(parameters.get("border"))
+    yield compose(
+        "Rows of each label are cut at a threshold of their pointwise V-information (PVI): those below it "
+        "are **hard**, the others **simple**. The threshold is {cut}.",
+        cut=Markdown(_CUTS[cut]) if cut in _CUTS else cut,
+    )
+    if border in _BORDERS:
+        yield Markdown(_BORDERS[border])
+    yield compose(
+        "{train} rows train, {evaluation} rows evaluate.",
+        train=str(parameters.get("train")).capitalize(),
+        evaluation=parameters.get("evaluation"),
+    )
+
+
+def _clean_rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[Markdown]:
+    of = parameters.get("of") or {}
+    yield from _rule({**entry, "splitter": of.get("splitter")}, of.get("parameters") or {})
+    yield Markdown(
+        "Then rows are left out, in this order: all rows of an input that stands with different labels "
+        "(*conflicts*), later copies of an input on one side (*duplicates*), and training rows whose input "
+        "stands in evaluation (*leaks*). Evaluation rows are never left out for the sake of train."
+    )
 
 
 def _length_rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[Markdown]:
@@ -379,36 +455,3 @@ def _note(note: Mapping[str, Any]) -> Markdown:
     rest = note.get("count", len(uids)) - len(uids[:SHOWN_UIDS])
     more = f" and {count(rest)} more" if rest > 0 else ""
     return compose("{text} ({uids}{more}).", text=text, uids=codes(uids[:SHOWN_UIDS]), more=Markdown(more))
-
-
-def _label_names(release: ReleaseFolder) -> tuple[str, ...]:
-    """Labels of the first placed config's task; configs of one release share their task."""
-    for entry in release.placed_configs.values():
-        return tuple((entry.get("task") or {}).get("labels") or ())
-    return ()
-
-
-def _label_shares(release: ReleaseFolder, names: tuple[str, ...]) -> Iterator[LabelShares]:
-    for config, entry in release.placed_configs.items():
-        task = entry["task"]
-        target = task["target"]
-        features = release.features(config)
-        if tuple(task.get("labels") or ()) != names or target not in features:
-            continue
-        for side, splits in (("train", ("train",)), ("evaluation", EVALUATION)):
-            present = [release.table(config, split, [target]) for split in splits if split in entry["splits"]]
-            numbers = _label_counts(pa.concat_tables(present), target, features, names) if present else []
-            if sum(numbers):
-                shares = tuple(number / sum(numbers) for number in numbers)
-                yield LabelShares(config, side, shares, sum(numbers))
-
-
-def _label_counts(table: pa.Table, target: str, features: Features, names: tuple[str, ...]) -> list[int]:
-    """Rows per label, in the task's order; class numbers are read by name, booleans as no and yes."""
-    found = {pair["values"]: pair["counts"] for pair in pc.value_counts(table.column(target)).to_pylist()}
-    kind = features[target]
-    if isinstance(kind, ClassLabel):
-        found = {kind.names[value]: rows for value, rows in found.items() if value is not None and value >= 0}
-    elif pa.types.is_boolean(table.column(target).type):
-        found = {name: found.get(value, 0) for value, name in zip((False, True), names, strict=False)}
-    return [found.get(name, 0) for name in names]

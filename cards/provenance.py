@@ -7,14 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..release import ReleaseFolder
-from .markdown import Markdown, compose, one_line, shorten
-from .numbers import count, plural
+from .markdown import Markdown, code, compose, join, one_line, prose, shorten, table
+from .numbers import MISSING, count, plural
+from .parts import part_of, parts
 
 SHOWN_UIDS = 3
+PVI = "pvi"
+"""The scorer of tables of V-information."""
 SEVERITIES = ("error", "warning", "known", "info")
 
 _MAX_DEPTH = 6
 _VALUE_LIMIT = 200
+
+_MOST_FILES = 12
+
+_TOLD_ELSEWHERE = ("models", "v_information")
 
 _UNSCORED = {"overlength": "too long for the model", "empty": "with nothing to score"}
 
@@ -30,6 +37,7 @@ class SourceReport:
     rows: int
     filtered: tuple[tuple[str, int], ...]
     dropped: tuple[tuple[str, int], ...]
+    folded: bool
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,22 @@ class ScoreReport:
 
 
 @dataclass(frozen=True)
+class InformationTables:
+    """The score tables of V-information together: lines of a table, and what they have in common."""
+
+    lines: Markdown
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class FindingGroup:
+    """The findings about one part, folded; or all findings of a release without parts, not folded."""
+
+    summary: Markdown | None
+    lines: tuple[FindingLine, ...]
+
+
+@dataclass(frozen=True)
 class FindingLine:
     """One finding of the audit."""
 
@@ -58,6 +82,7 @@ class FindingLine:
     uids: tuple[str, ...]
     more: int
     accepted: bool
+    part: str | None = None
 
 
 def source_report(release: ReleaseFolder) -> SourceReport:
@@ -71,13 +96,17 @@ def source_report(release: ReleaseFolder) -> SourceReport:
         rows=source["rows"],
         filtered=tuple((source.get("filtered") or {}).items()),
         dropped=tuple((source.get("dropped") or {}).items()),
+        # A release of parts has as many files as there are, and more.
+        folded=bool(source.get("parts")) and len(source["files"]) > _MOST_FILES,
     )
 
 
 def score_reports(release: ReleaseFolder) -> list[ScoreReport]:
-    """The manifest's `scores`, in its order."""
+    """The manifest's `scores`, in its order, but for tables of V-information (see `information_tables`)."""
     reports = []
     for name, entry in (release.manifest.get("scores") or {}).items():
+        if entry.get("scorer") == PVI:
+            continue
         provenance = entry.get("provenance") or {}
         unscored = tuple((words, entry[status]) for status, words in _UNSCORED.items() if entry.get(status))
         reports.append(
@@ -92,6 +121,34 @@ def score_reports(release: ReleaseFolder) -> list[ScoreReport]:
             )
         )
     return reports
+
+
+def information_tables(release: ReleaseFolder) -> InformationTables | None:
+    """The score tables of V-information; None without one.
+
+    Training runs and measures are left out: the manifest has them, and the measures stand under Difficulty.
+    """
+    entries = {n: e for n, e in (release.manifest.get("scores") or {}).items() if e.get("scorer") == PVI}
+    if not entries:
+        return None
+    lines, facts = [], []
+    for name, entry in entries.items():
+        unscored = join(f"{count(entry[s])} {words}" for s, words in _UNSCORED.items() if entry.get(s))
+        scored = compose("{scored} of {rows}", scored=count(entry["scored"]), rows=count(entry["rows"]))
+        part = entry.get("part")
+        lines.append(
+            (code(name), code(part) if part else "all rows", code(entry["identity"]), scored, unscored)
+        )
+        told = (entry.get("provenance") or {}).items()
+        kept = {kind: value for kind, value in told if kind not in _TOLD_ELSEWHERE}
+        facts.append(dict(flatten(kept)))
+    common = tuple(
+        (fact, value)
+        for fact, value in facts[0].items()
+        if all(other.get(fact) == value for other in facts[1:])
+    )
+    header = ("score table", "of", "identity", "rows with a score", "without")
+    return InformationTables(table(header, lines, left=3), common)
 
 
 def scorer_sentence(entry: Mapping[str, Any]) -> Markdown:
@@ -151,10 +208,53 @@ def findings(release: ReleaseFolder) -> list[FindingLine]:
             uids=tuple((finding.get("uids") or ())[:SHOWN_UIDS]),
             more=max(0, finding["count"] - len((finding.get("uids") or ())[:SHOWN_UIDS])),
             accepted=finding.get("id") in accepted,
+            part=finding.get("part") or part_of(release, finding.get("config")),
         )
         for finding in audit.get("findings") or ()
     ]
     return sorted(lines, key=lambda line: _severity_rank(line.severity))
+
+
+def finding_groups(release: ReleaseFolder, lines: list[FindingLine]) -> list[FindingGroup]:
+    """One group for each part, in the order of the release; one of all findings where there are no parts."""
+    known = parts(release)
+    if not known or not lines:
+        return [FindingGroup(None, tuple(lines))] if lines else []
+    order = dict.fromkeys([*known, *(line.part for line in lines)])
+    groups = []
+    for part in order:
+        members = tuple(line for line in lines if line.part == part)
+        if members:
+            name = Markdown("all rows") if part is None else prose(part)
+            summary = compose("{name}: {found}", name=name, found=audit_summary(list(members)))
+            groups.append(FindingGroup(summary, members))
+    return groups
+
+
+def finding_codes(release: ReleaseFolder, lines: list[FindingLine]) -> Markdown | None:
+    """How often each kind of finding was made in a release of parts; None in another one."""
+    if not parts(release) or not lines:
+        return None
+    counted = []
+    for severity, kind in dict.fromkeys((line.severity, line.code) for line in lines):
+        members = [line for line in lines if (line.severity, line.code) == (severity, kind)]
+        worst = max(members, key=lambda line: line.count)
+        where = code(worst.config or worst.part or "all rows")
+        # Parts without a name are the whole release.
+        number = len({line.part for line in members})
+        most = compose("{n} ({where})", n=count(worst.count), where=where)
+        counted.append((severity, code(kind), count(len(members)), count(number), most))
+    header = ("severity", "finding", "findings", "phenomena", "most rows")
+    return table(header, counted, left=2)
+
+
+def part_licences(release: ReleaseFolder) -> Markdown | None:
+    """The licence of each part; None where none is told."""
+    told = [part for part in parts(release).values() if part.licence is not None]
+    if not told:
+        return None
+    lines = [(code(part.name), part.category or MISSING, code(part.licence), part.corpora) for part in told]
+    return table(("phenomenon", "category", "licence", "made from"), lines, left=4)
 
 
 def audit_summary(lines: list[FindingLine]) -> Markdown:

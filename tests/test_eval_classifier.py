@@ -16,8 +16,8 @@ from benchwright.cli import main
 from benchwright.errors import BenchwrightWarning, UsageError
 from benchwright.eval import evaluate, load_results, refresh_index, why_not_applicable
 from benchwright.eval.baselines import EvaluationData, Rows
-from benchwright.eval.baselines.classifier import Classifier, align_labels
-from benchwright.eval.models import PairLogits, SequenceClassifier, load_classifier
+from benchwright.eval.baselines.classifier import Classifier
+from benchwright.eval.models import PairLogits, SequenceClassifier, align_labels, load_classifier
 from benchwright.progress import Progress, silent
 from benchwright.release import ReleaseFolder
 from benchwright.tasks import BOOLEAN_QUESTION, NLI, TEXT_TO_SQL, Task

@@ -16,7 +16,6 @@ from eval_helpers import boolean_rows, nli_rows, sql_rows, write_release
 from benchwright.errors import UsageError
 from benchwright.eval import evaluate, why_not_applicable
 from benchwright.eval.baselines import EvaluationData, Rows, baselines
-from benchwright.eval.baselines.classifier import align_labels
 from benchwright.eval.baselines.fine_tuned import FineTunedFullInput, FineTunedPartialInput
 from benchwright.eval.baselines.presets import PRESETS, preset
 from benchwright.eval.models import (
@@ -219,16 +218,16 @@ def test_a_classifier_of_the_labels_keeps_its_head_and_others_get_a_new_one(
     texts = ["a man sleeps", "the dog runs"], ["someone sleeps", "a cat"]
     logits = own.classify(*texts).logits
     by_name = [own.label_names.index(name) for name in NLI.labels or ()]
-    kept = model.for_labels(NLI.labels or (), align_labels, seed=0).classify(*texts).logits
+    kept = model.for_labels(NLI.labels or (), seed=0).classify(*texts).logits
     assert np.array_equal(kept, logits[:, by_name])
 
-    two_way = model.for_labels(BINARY_NLI.labels or (), align_labels, seed=0).classify(*texts).logits
+    two_way = model.for_labels(BINARY_NLI.labels or (), seed=0).classify(*texts).logits
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     entailed = probabilities[:, own.label_names.index("entailment")]
     found = np.exp(two_way) / np.exp(two_way).sum(axis=1, keepdims=True)
     assert found[:, 0] == pytest.approx(entailed, abs=1e-6)
 
-    fresh = model.for_labels(("red", "blue"), align_labels, seed=0)
+    fresh = model.for_labels(("red", "blue"), seed=0)
     assert fresh.label_names == ("red", "blue")
     assert model.identity()["own_labels"] == list(own.label_names)
     assert load_trainable_classifier(encoder).identity()["own_labels"] is None

@@ -183,7 +183,7 @@ def test_score_tables_of_different_columns_do_not_stand_beside_each_other():
     local = manifest({"random": 1}, scores={"lm_prompt": 2, "pvi": 1})
     local["configs"]["scores"]["features"] = {"pvi": {"dtype": "float32", "_type": "Value"}}
     assert merge(base, base, local).only_from("local") == ["scores/lm_prompt", "scores/pvi"]
-    with pytest.raises(PublishError, match="lm_kfold.*different columns.*--into"):
+    with pytest.raises(PublishError, match=r"lm_kfold.*different columns.*--into"):
         merge(base, head, local)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+import tiny_classifiers
 from hypothesis import given
 from hypothesis import strategies as st
 from pvi_helpers import SMALL, pair_rows, replaced, tiny_encoder
@@ -365,3 +366,13 @@ def test_options_that_cannot_be_used(model: str, tmp_path: Path) -> None:
         score(ROWS, model, tmp_path, fit="crossfit")
     with pytest.raises(UsageError, match="cannot fill 70 folds"):
         score(ROWS, model, tmp_path, k=70)
+
+
+@silently
+def test_a_classifier_of_the_labels_keeps_its_head(tmp_path: Path) -> None:
+    names = ("entailment", "neutral", "contradiction")
+    folder = tiny_classifiers.save(tmp_path / "tiny-nli", names, outputs=(2, 0, 1))
+    table = score(ROWS, str(folder), tmp_path, recipe={**SMALL, "max_steps": 1})
+    # In the checkpoint's own order: contradiction, entailment, neutral.
+    assert table.provenance["key"]["model"]["outputs"] == [[1], [0, 2]]
+    assert table.provenance["key"]["labels"] == list(BINARY_NLI.labels or ())

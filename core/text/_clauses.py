@@ -174,7 +174,13 @@ def predicate_start(q: Question, start: int, *, openers: bool = True) -> int | N
         after_noun = q.tags[i - 1] not in NOT_BEFORE or i == start + 1
         if q.is_relative(i) and tag != "IN" and q.is_nominal(i - 1):
             return _after_relative(q, i)
-        if low in DETERMINERS and (after_noun or q.low(i + 1) == "same") and not q.commas[i - 1]:
+        quoted = q.words[i][0] in "\"'“‘`"
+        if (
+            low in DETERMINERS
+            and not quoted
+            and (after_noun or q.low(i + 1) == "same")
+            and not q.commas[i - 1]
+        ):
             return i
         if low == "part" and q.low(i + 1) == "of":
             return i
@@ -303,8 +309,10 @@ def finite_before(q: Question, end: int) -> bool:
 def subject_text(q: Question, verb: int) -> tuple[str, list[str]]:
     """The subject from word 1, and the adverbs between it and the verb."""
     end = verb
-    while end - 1 > 1 and q.tags[end - 1] == "RB" and (
-        q.lows[end - 1] in ADVERBS or q.tags[end - 2] not in ("DT", "IN", "CC", "JJ")
+    while (
+        end - 1 > 1
+        and q.tags[end - 1] in ("RB", "RBS", "RBR")
+        and (q.lows[end - 1] in ADVERBS or q.tags[end - 2] not in ("DT", "IN", "CC", "JJ"))
     ):
         end -= 1
     return q.text(1, end), q.words[end:verb]
@@ -324,7 +332,11 @@ def inflected(q: Question, auxiliary: int, verb: int) -> str:
     word, low = q.words[verb], q.lows[verb]
     place = word.lower().find(low)
     given = word[place : place + len(low)]
-    if q.lows[auxiliary] == "do" or place < 0 or (q.tags[verb] == "VBD" and is_past_tense(low) and not is_known_verb(low)):
+    if (
+        q.lows[auxiliary] == "do"
+        or place < 0
+        or (q.tags[verb] == "VBD" and is_past_tense(low) and not is_known_verb(low))
+    ):
         return word
     made = past_tense(given) if q.lows[auxiliary] == "did" else third_person(given)
     return word[:place] + made + word[place + len(low) :]

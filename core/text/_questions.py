@@ -67,6 +67,11 @@ def bare(word: str) -> str:
     return word.strip(_EDGE) or word
 
 
+def low_word(word: str) -> str:
+    """A word as rules compare it: bare, in lower case, with a straight apostrophe."""
+    return bare(word).lower().replace("’", "'")
+
+
 def tagger_words(words: Iterable[str]) -> tuple[list[str], list[int]]:
     """The words as the tagger knows them (Treebank), and for each of `words` the number of its first part."""
     parts: list[str] = []
@@ -85,7 +90,7 @@ def tagged_question(words: list[str], tagged: TaggedWords, starts: Sequence[int]
     """A question from its words and the tags of `tagger_words`."""
     return Question(
         words,
-        [bare(word).lower().replace("’", "'") for word in words],
+        [low_word(word) for word in words],
         [tagged.tags[i] for i in starts],
         [tagged.base_verb[i] for i in starts],
         [tagged.participle[i] for i in starts],

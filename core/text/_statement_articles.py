@@ -105,6 +105,8 @@ def needs_article(answer: str, before: str) -> bool:
         return True
     if words[0].lower() in DETERMINERS:
         return False
+    if re.fullmatch(r"\d{4}s", answer):
+        return True
     if (
         re.match(r"(?:[a-z-]+ ){1,3}of (?:the|a|an|[A-Z])", answer)
         and not _NO_ARTICLE.match(answer)
@@ -183,7 +185,7 @@ def reason_word(first: str, answer: str, tags: tuple[str, ...]) -> str:
         "with",
     ):
         return ""
-    if tags[:1] in (("VB",), ("VBP",), ("NN",)) and is_known_verb(first) and len(tags) > 1:
+    if tags[:1] in (("VB",), ("VBP",), ("NN",)) and is_known_verb(first) and tags[1:2] not in ((), ("IN",)):
         return "to"
     if has_verb(answer, tags):
         return "because"

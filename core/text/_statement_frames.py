@@ -325,8 +325,8 @@ def _have_subject(rest: Question, phrase: WhPhrase) -> bool:
         tag == "RB" and (rest.tag(2) in ("VBN", "VBD", "RB") or is_past_participle(rest.low(2)))
     ):
         return True
-    if tag in ("PRP", "NNP", "NNPS", "EX"):
-        return have_participle(rest, 1) is None
+    if phrase.kind == "which" and tag in ("JJ", "NN", "NNS") and rest.tag(2) in ("NN", "NNS"):
+        return True
     return have_participle(rest, 1) is None
 
 

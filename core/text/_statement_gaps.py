@@ -113,6 +113,9 @@ def _gap(q: Question, verb: int, head: str, phrase: WhPhrase, kind: str, lost: t
     verb_low = q.lows[verb]
     if kind == "what" and verb_low == "do" and q.lows[0] not in HAVE:
         return _doing(q, verb, head, lost)
+    if kind == "what" and verb_low == "doing":
+        bare_head = head.rpartition(" ")[0]
+        return Frame("doing", head, q.text(verb + 1), "doing", f"{bare_head}||do", (*lost, "doing"))
     purpose = next(
         (i for i in range(verb + 1, len(q) - 1) if q.lows[i] == "to" and q.lows[i + 1] == "do"), None
     )

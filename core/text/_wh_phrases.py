@@ -94,40 +94,47 @@ def _how_phrase(q: Question, start: int, after: str) -> WhPhrase:
 
 def noun_phrase_end(q: Question, start: int, *, stop_early: bool = False) -> int:
     """The end of the noun phrase at `start`: a verb, a preposition but "of", a comma or a clause."""
-    i = start
-    while i < len(q):
-        low, tag = q.lows[i], q.tags[i]
-        if low in AUXILIARIES and not (low in ("may", "might", "will") and tag in NOMINAL):
+    for i in range(start, len(q)):
+        if i > start and q.commas[i - 1]:
             return i
-        noun = tag == "VBZ" and (
-            q.low(i + 1) in AUXILIARIES
-            or (i == start and (q.tag(i + 1) in ("VBD", "VBN") or q.low(i + 1) == "of"))
-        )
-        if low == "born":
-            i += 1
-            continue
-        noun = noun or (i == start and tag == "VBP" and not is_known_verb(low))
-        if tag in FINITE and not (noun or (i == start and _is_modifier_of_noun(q, i))):
+        if q.lows[i] != "born" and _ends_noun_phrase(q, start, i, stop_early):
+            if q.lows[i] in PREPOSITIONS and not finite_before(q.part(i), len(q) - i):
+                # "which Bulgarian beat Andy Murray in ...": no verb is left but one inside
+                return next((k for k in range(start + 1, i) if _may_be_finite(q, k)), i)
             return i
-        if i > start and q.is_relative(i):
-            return i
-        if low in PREPOSITIONS and low != "of" and i > start and tag not in NOMINAL:
-            return i
-        if tag == "NNS" and i > start and _is_third_person(q, i):
-            return i
-        if (
-            tag in ("VBN", "VBG")
-            and i > start
-            and q.is_nominal(i - 1)
-            and (stop_early or not _nominal_next(q, i))
-        ):
-            return i
-        if tag in ("RB", "TO", "VB") and i > start and q.is_nominal(i - 1):
-            return i
-        if q.commas[i]:
-            return i + 1
-        i += 1
-    return next((k for k in range(start + 1, len(q)) if _may_be_finite(q, k)), i)
+    return next((k for k in range(start + 1, len(q)) if _may_be_finite(q, k)), max(start, len(q)))
+
+
+def _ends_noun_phrase(q: Question, start: int, i: int, stop_early: bool) -> bool:
+    low, tag, inside = q.lows[i], q.tags[i], i > start
+    if low in AUXILIARIES:
+        return not (low in ("may", "might", "will") and tag in NOMINAL)
+    if tag in FINITE:
+        modifier = stop_early and not inside and tag == "VBD" and q.tag(i + 1) in ("NN", "NNS")
+        return not (modifier or _is_mistagged_noun(q, start, i))
+    if not inside:
+        return False
+    if q.is_relative(i) or (low in PREPOSITIONS and low != "of" and tag not in NOMINAL):
+        return True
+    if tag == "NNS":
+        return _is_third_person(q, i)
+    if not q.is_nominal(i - 1):
+        return False
+    return tag in ("RB", "TO", "VB") or (tag in ("VBN", "VBG") and (stop_early or not _nominal_next(q, i)))
+
+
+def _is_mistagged_noun(q: Question, start: int, i: int) -> bool:
+    """Whether a word of a wh-phrase has the tag of a finite verb and cannot be one."""
+    low, tag = q.lows[i], q.tags[i]
+    if tag == "VBD" and not is_past_tense(low):
+        return True
+    if tag == "VBZ" and q.low(i + 1) in AUXILIARIES:
+        return True
+    if i > start:
+        return False
+    if tag == "VBZ":
+        return q.tag(i + 1) in ("VBD", "VBN") or q.low(i + 1) == "of"
+    return (tag == "VBP" and not is_known_verb(low)) or _is_modifier_of_noun(q, i)
 
 
 def _is_third_person(q: Question, i: int) -> bool:
@@ -148,7 +155,7 @@ def _is_modifier_of_noun(q: Question, i: int) -> bool:
 def _may_be_finite(q: Question, i: int) -> bool:
     """Whether a word can be the finite verb that the tagger took for something else."""
     if is_past_tense(q.lows[i]):
-        return q.tags[i] in ("VBN", "VBD", "JJ", "VB", "NN", "VBP") and q.words[i][:1].islower()
+        return q.tags[i] in ("VBN", "VBD", "JJ", "VB", "NN", "VBP", "NNP") and q.words[i][:1].islower()
     return q.tags[i] == "NNS" and q.tag(i + 1) in ("NNP", "DT", "JJ", "PRP$", "CD", "PRP")
 
 

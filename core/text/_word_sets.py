@@ -35,7 +35,12 @@ TIME_WORDS = word_set("""
     january february march april may june july august september october november december monday tuesday
     wednesday thursday friday saturday sunday
 """)
-ADVERBS = word_set("not ever never still also always really instead today now later again originally initially currently recently first most")
+ADVERBS = word_set(
+    """
+    not ever never still also always really instead today now later again originally initially currently
+    recently first most
+    """
+)
 # prepositions that follow another one as part of it: "out of", "up to"
 COMPOUND = frozenset(
     [
@@ -135,13 +140,13 @@ POSSESSIVES = word_set("one two three four five my your his her its their our so
 COUNTABLE = word_set("""
     system method process conference party movement army government church council committee company
     university school college empire king queen president minister parliament court law act treaty war
-    battle attack river sea ocean city country state region team club group band
-    organization organisation agency association union model machine engine device instrument technique
-    approach strategy program programme project series species family tribe dynasty kingdom republic
-    revolution rebellion reformation crust core mantle atmosphere moon sun earth equator sky wall bridge
-    tower building station airport museum library theatre theater stadium hospital hotel market street
-    road bank industry economy virus wheel pump boiler piston valve cylinder turbine constitution assembly
-    senate regime outlook interpretation district relationship principle commission board department
+    battle attack river sea ocean city country state region team club group band organization organisation
+    agency association union model machine engine device instrument technique approach strategy program
+    programme project series species family tribe dynasty kingdom republic revolution rebellion
+    reformation crust core mantle atmosphere moon sun earth equator sky wall bridge tower building station
+    airport museum library theatre theater stadium hospital hotel market street road bank industry economy
+    virus wheel pump boiler piston valve cylinder turbine constitution assembly senate census militia
+    theorem regime outlook interpretation district relationship principle commission board department
     ministry bureau navy fleet regiment brigade legion version unit crisis event design style document
     agreement contract book novel film movie tournament championship festival ceremony structure vehicle
     car ship boat plane rocket satellite computer network alphabet antenna battery

@@ -3,10 +3,11 @@
 "When did Tesla move to New York?" + "1884" -> "Tesla moved to New York in 1884."
 
 Only the wh-phrase and a "do" leave the question; the answer stands in the statement as it was given, but for
-a full stop at its end. A few function words are added (articles, "in 1884", "because"), and a verb agrees with
-its new subject. Casing is kept: one letter changes, the first of a lower-case word of ours or of the question
-that now opens the sentence, and only if the question began with a capital itself. Runs of white space become
-single spaces. The task is that of Demszky, Guu and Liang (2018, arXiv:1809.02922); the rules are our own.
+a full stop at its end. A few function words are added (articles, "in 1884", "because"), and a verb agrees
+with its new subject. Casing is kept: one letter changes, the first of a lower-case word of ours or of the
+question that now opens the sentence, and only if the question began with a capital itself. Runs of white
+space become single spaces. The task is that of Demszky, Guu and Liang (2018, arXiv:1809.02922); the rules
+are our own.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ._questions import Question, bare, tagged_question, tagger_words
+from ._questions import Question, low_word, tagged_question, tagger_words
 from ._statement_answers import fill, is_clause, polar, sentence
 from ._statement_frames import frame
 from ._statement_gaps import Frame, YesNo
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 _TAGGED_SLOTS = frozenset({"reason", "manner", "doing", "count", "subject", "sort", "happening"})
 _CONTRACTION = re.compile(r"(?i)^(what|who|where|when|how|why|that)['’](s|re|d)\b")
 _FULL = {"s": "is", "re": "are", "d": "did"}
-# "... ended which war? (its British name is required)"
-_ASIDE = re.compile(r"\?\s*\([^()]*\)\s*$")
 _END_MARKS = re.compile(r"[\s?!]+$")
 
 
@@ -88,7 +87,7 @@ def _frames(questions: Iterable[str], tagger: Tagger) -> dict[str, Frame | YesNo
 
 
 def _words(question: str) -> list[str]:
-    text = _END_MARKS.sub("", _ASIDE.sub("?", question.strip()))
+    text = _END_MARKS.sub("", question.strip())
     found = _CONTRACTION.match(text)
     if found:
         text = f"{found[1]} {_FULL[found[2].lower()]}{text[found.end() :]}"
@@ -105,9 +104,7 @@ def _checked(question: Question) -> Frame | YesNo | str:
     if isinstance(made, str):
         return made
     held = (made.before, made.after, made.noun) if isinstance(made, Frame) else (made.yes,)
-    kept = Counter(
-        bare(word).lower() for text in (*held, *made.lost) for word in text.replace("|", " ").split()
-    )
+    kept = Counter(low_word(word) for text in (*held, *made.lost) for word in text.replace("|", " ").split())
     return made if Counter(question.lows) <= kept else "words_lost"
 
 

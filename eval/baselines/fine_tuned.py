@@ -18,7 +18,7 @@ from ...hashing import canonical_json, sha256_text
 from ...progress import Progress
 from ..models import ClassifierRecipe
 from .base import Baseline, EvaluationData, Predictions, Rows
-from .classifier import align_labels, warn_of_truncation
+from .classifier import warn_of_truncation
 from .linear import PARTIAL_INPUT
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class FineTuned(Baseline):
         if trained is None:
             from ..models import fine_tune_classifier
 
-            model = _model(data).for_labels(_labels(data), align_labels, seed)
+            model = _model(data).for_labels(_labels(data), seed)
             validation = (*self._texts(held_out, data), _codes(held_out, data))
             trained = fine_tune_classifier(
                 model,

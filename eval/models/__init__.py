@@ -13,6 +13,7 @@ from .classifier_training import (
 from .embedded import embedded_model, get_embedded, get_model, is_embedded
 from .fine_tuning import FineTuneRecipe, TrainingLog, TrainingSequence, fine_tune
 from .generation import Answers, BeamSearch, ParserRecipe, generate
+from .labels import align_labels
 from .loading import load_causal
 from .seq2seq_choices import answer_log_likelihoods
 from .sequence_to_sequence import (
@@ -45,6 +46,7 @@ __all__ = [
     "TrainableClassifier",
     "TrainingLog",
     "TrainingSequence",
+    "align_labels",
     "answer_log_likelihoods",
     "embedded_model",
     "fine_tune",

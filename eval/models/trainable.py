@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,10 @@ from ._identity import environment, tokenizer_sha256, weights_sha256
 from .classifier import load_classifier
 from .classifier_training import load_untrained_classifier
 from .embedded import embedded_model
+from .labels import align_labels
 
 if TYPE_CHECKING:
     from .classifier import SequenceClassifier
-
-Alignment = Callable[[Sequence[str], Sequence[str]], tuple[str, ...]]
-"""Names of a model's outputs and of a task's labels -> the label of each output. Raises UsageError."""
 
 
 class TrainableClassifier:
@@ -33,7 +31,7 @@ class TrainableClassifier:
     def __repr__(self) -> str:
         return f"TrainableClassifier({self.name!r})"
 
-    def for_labels(self, labels: Sequence[str], align: Alignment, seed: int) -> SequenceClassifier:
+    def for_labels(self, labels: Sequence[str], seed: int) -> SequenceClassifier:
         """A classifier of these labels.
 
         A model with a head whose outputs stand for the labels keeps it, several outputs of one label summed
@@ -42,7 +40,7 @@ class TrainableClassifier:
         own = self._own_head
         if own is not None:
             try:
-                aligned = align(own.label_names, labels)
+                aligned = align_labels(own.label_names, labels)
             except UsageError:
                 aligned = None
             if aligned is not None:

@@ -115,7 +115,8 @@ def score_with_pvi(
 
     `rows` has the columns uid, content_id and source_index and those of the task; `length`, `source_split`
     and `group_id` are read if there. `model` is an encoder or causal model (Hub id, folder or a known word),
-    whose classification head is drawn from `seed`. `recipe` holds changes to the one of the fit
+    whose classification head is drawn from `seed`, or a classifier whose outputs are the task's labels by
+    name, which keeps its own. `recipe` holds changes to the one of the fit
     (`PviRecipe.of`).
 
     fit
@@ -134,7 +135,7 @@ def score_with_pvi(
     Raises UsageError or SourceError for rows, task or recipe that cannot be used, PrerequisiteError for a
     model that cannot be had. Warns (BenchwrightWarning) where the input gave no usable information.
     """
-    from ...eval.models import load_untrained_classifier
+    from ...eval.models import load_trainable_classifier
 
     if fit not in FITS:
         raise UsageError(f"no fit {show(fit)}; give {' or '.join(FITS)}")
@@ -146,8 +147,8 @@ def score_with_pvi(
     pairs = read_pairs(ordered, task)
     fold_of = draw_label_folds(pairs, k, seed) if fit == "cross_fitted" else np.full(len(pairs), NO_FOLD)
     models = PviModels(
-        load_untrained_classifier(
-            model, pairs.label_names, revision=revision, device=options.device, seed=seed
+        load_trainable_classifier(model, revision=revision, device=options.device).for_labels(
+            pairs.label_names, seed
         ),
         pairs,
         fold_of,
