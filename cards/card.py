@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,9 @@ from .user_sections import HINTS, read_user_sections, user_section
 from .yaml_header import card_metadata, foreign_configs, to_yaml
 
 README = "README.md"
+# A picture with a line or a panel for each of more configs is longer than a page.
+_MOST_PICTURED = 40
+
 HARNESS_PAGE = f"{HARNESS}/{README}"
 
 
@@ -167,7 +170,7 @@ class _Shown:
         return cls(
             found,
             distributions,
-            property_sections(release, found),
+            _with_readable_figures(release, property_sections(release, found)),
             difficulty_section(release),
             experiment_sections(release, index, runs),
             index,
@@ -178,6 +181,12 @@ class _Shown:
     def figures(self) -> list[Picture]:
         sections = (*self.sections, *self.difficulty, *self.experiments)
         return [*self.distributions, *(figure for section in sections for figure in section.figures)]
+
+
+def _with_readable_figures(release: ReleaseFolder, sections: list[PropertySection]) -> list[PropertySection]:
+    """The sections, without pictures where these would have to show too many configs."""
+    many = len(release.placed_configs) > _MOST_PICTURED
+    return [replace(section, figures=()) for section in sections] if many else sections
 
 
 def hand_written(folder: Path) -> str:
@@ -322,8 +331,8 @@ def _introduction_of_parts(release: ReleaseFolder, divided: Mapping[str, Part]) 
     kinds = f" in {numbers.plural(len(categories), 'category', 'categories')}" if categories else ""
     configs = numbers.plural(len(release.placed_configs), "config")
     return Markdown(
-        f"{numbers.plural(len(divided), 'phenomenon', 'phenomena')}{kinds}{told}, in {configs} of "
-        f"{' and '.join(splits)}."
+        f"{numbers.plural(len(divided), 'phenomenon', 'phenomena')}{kinds}{told}, in {configs}, divided into "
+        f"{', '.join(splits[:-1])}{' and ' if len(splits) > 1 else ''}{splits[-1]}."
     )
 
 

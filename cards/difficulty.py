@@ -23,9 +23,9 @@ _DEFINITION = (
     "model is trained on the texts, another on an empty input, and a row's pointwise V-information (PVI) is "
     "how much less surprised the first is by the row's label; V-information is the mean of it. It is 0 or "
     "less where the text tells this model nothing; with labels in equal numbers, the most is 1 bit for two "
-    "labels and 1.58 bits for three. It **depends on the model** and on its training: a stronger model, or more "
-    "training rows, would find more. Intervals are 95 % bootstrap intervals over rows, for the models as "
-    "they were trained."
+    "labels and 1.58 bits for three. It **depends on the model** and on its training: a stronger model, or "
+    "more training rows, would find more. Intervals are 95 % bootstrap intervals over rows, for the models "
+    "as they were trained."
 )
 _MEASURE = checks.record(value=checks.number, low=checks.number, high=checks.number, n=checks.count)
 _SIDE = checks.record(overall=_MEASURE, by_label=checks.mapping_of(_MEASURE))
@@ -97,9 +97,9 @@ def recipe_sentence(entry: Mapping[str, Any]) -> Markdown:
     key = provenance.get("key") or {}
     recipe = key.get("recipe") or {}
     models = [model for model in provenance.get("models") or () if isinstance(model, Mapping)]
-    null = " and ".join(code(repr(str(text))) for text in key.get("null") or ())
+    null = " and ".join(code(repr(text)) for text in dict.fromkeys(map(str, key.get("null") or ())))
     how = [
-        compose("{number} epochs", number=recipe["epochs"]) if "epochs" in recipe else None,
+        compose("epochs: {number}", number=recipe["epochs"]) if "epochs" in recipe else None,
         compose("batches of {size}", size=recipe["batch_size"]) if "batch_size" in recipe else None,
         compose("learning rate {rate}", rate=recipe["learning_rate"]) if "learning_rate" in recipe else None,
         compose("inputs cut at {length} tokens", length=recipe["max_length"])
@@ -112,7 +112,7 @@ def recipe_sentence(entry: Mapping[str, Any]) -> Markdown:
         fit=_fit(key),
         rows=_training_rows(recipe, models),
         how=join(part for part in how if part is not None),
-        null=Markdown(f" The empty input is {null}." if null else ""),
+        null=Markdown(f" In the empty input {null} stands in place of each text." if null else ""),
         zero=Markdown(
             " As in the published code, every row of the first label has **PVI 0** by decree, so that "
             "values cover the other labels only."

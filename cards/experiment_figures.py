@@ -119,6 +119,9 @@ class CurveFigure:
                 _draw_curves(axes, panel, names, numbers)
             for axes in grid.flat[len(self.panels) :]:
                 axes.set_visible(False)
+            for column in range(columns):
+                last = max(row for row in range(rows) if row * columns + column < len(self.panels))
+                grid[last, column].tick_params(labelbottom=True)
             labelled = {
                 label: handle
                 for axes in grid.flat[: len(self.panels)]
@@ -195,7 +198,7 @@ def _draw_curves(axes: Axes, panel: CurvePanel, names: Sequence[str], numbers: S
                 axes.vlines(point.rows, 100 * point.low, 100 * point.high, colour, linewidth=0.9, alpha=0.7)
     # Logarithmic, but with a place for 0.
     first = min((number for number in numbers if number), default=1)
-    axes.set_xscale("symlog", linthresh=first)
+    axes.set_xscale("symlog", linthresh=first, linscale=0.4)
     axes.set_xticks(numbers, [f"{number:,}" for number in numbers], fontsize=7)
     axes.minorticks_off()
     axes.set_title(picture_name(panel.config), fontsize=9, loc="left", family="monospace")

@@ -22,7 +22,8 @@ from .results import INDEX, RunTable, metric_words
 MATRIX_FIGURE, CURVES_FIGURE = "figures/simple_and_hard.png", "figures/inoculation.png"
 
 _WORDS = ("simple", "hard")
-_FULL = "fine_tuned_full_input"
+_KINDS = ("evaluated", "majority label")
+_FULL, _MAJORITY = "fine_tuned_full_input", "majority"
 _CORRELATION = "matthews_correlation"
 # Longer tables are folded.
 _OPEN_LINES = 40
@@ -75,8 +76,14 @@ def experiment_sections(
     Raises ReleaseError for an index whose analyses lack a field.
     """
     stale = {(line.config, run.baseline, run.model) for run in runs for line in run.lines if line.stale}
+    majority = {
+        (line.config, run.metric): line.value
+        for run in runs
+        for line in run.lines
+        if run.baseline == _MAJORITY and run.limit is None
+    }
     return [
-        *_simple_and_hard(_entries(release, index, "generalisation", _CELL), stale),
+        *_simple_and_hard(_entries(release, index, "generalisation", _CELL), stale, majority),
         *_inoculation(_entries(release, index, "inoculation", _POINT), stale),
         *_partial_input(_entries(release, index, "partial_input", _PARTIAL)),
         *_outcomes(_entries(release, index, "outcomes", _OUTCOME), parts(release)),
@@ -94,13 +101,14 @@ def _entries(release: ReleaseFolder, index: Mapping[str, Any], kind: str, check:
 
 
 Stale = set[tuple[str, str, str | None]]
+Majority = Mapping[tuple[str, str], float]
 
 
-def _simple_and_hard(cells: Sequence[Entry], stale: Stale) -> Iterator[PropertySection]:
+def _simple_and_hard(cells: Sequence[Entry], stale: Stale, majority: Majority) -> Iterator[PropertySection]:
     if not cells:
         return
     groups = _grouped(cells)
-    tables = [_matrix_table(group, found, groups, stale) for group, found in groups.items()]
+    tables = [_matrix_table(group, found, groups, stale, majority) for group, found in groups.items()]
     full = {group: found for group, found in groups.items() if group[0] == _FULL} or groups
     group, shown = max(full.items(), key=lambda item: len(item[1]))
     matrices = _matrices(shown)
@@ -124,8 +132,8 @@ def _simple_and_hard(cells: Sequence[Entry], stale: Stale) -> Iterator[PropertyS
                 "finds simple (see Difficulty)."
             ),
             Markdown(
-                "Labels have different shares in the cells (see How rows were chosen): compare values with "
-                "the majority label's."
+                "Labels have different shares in the cells (see How rows were chosen), so that values should "
+                "be compared with those of the training rows' majority label, where it was evaluated."
             ),
             _seeds(cells),
         ),
@@ -148,18 +156,26 @@ def _matrices(cells: Iterable[Entry]) -> dict[str, dict[tuple[str, str], Entry]]
     return found
 
 
-def _matrix_table(group: Group, cells: list[Entry], groups: Iterable[Group], stale: Stale) -> Markdown:
+def _matrix_table(
+    group: Group, cells: list[Entry], groups: Iterable[Group], stale: Stale, majority: Majority
+) -> Markdown:
     lines = [
         (
             code(name) if train == "simple" else "",
             train,
             *(_cell(found.get((train, evaluation)), stale) for evaluation in _WORDS),
+            *(_majority(found.get((train, evaluation)), majority) for evaluation in _WORDS),
         )
         for name, found in _matrices(cells).items()
         for train in _WORDS
     ]
-    header = ("phenomenon", "trained on", "evaluated on simple", "evaluated on hard")
+    header = ("phenomenon", "trained on", *(f"{kind} on {word}" for kind in _KINDS for word in _WORDS))
     return _captioned(_caption(group, groups), table(header, lines, left=2), len(lines))
+
+
+def _majority(entry: Entry | None, majority: Majority) -> str:
+    """What the majority label of the same training rows scores on the same evaluation rows."""
+    return MISSING if entry is None else percent(majority.get((entry["config"], entry["metric"])))
 
 
 def _cell(entry: Entry | None, stale: Stale) -> str:

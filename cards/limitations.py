@@ -168,7 +168,8 @@ def _random_labels(release: ReleaseFolder) -> Iterator[Markdown]:
     if found:
         yield compose(
             "The published labels of {parts:codes} look random: texts and labels contradict each other in "
-            "many rows, and no model is above chance on them without training. Do not use them as gold answers.",
+            "many rows, and no model is above chance on them without training. Do not use them as gold "
+            "answers.",
             parts=found,
         )
 

@@ -115,9 +115,13 @@ class ConfigPlacement:
 
 @dataclass(frozen=True)
 class PlacementGroup:
-    """The configs of one splitter: what holds for all of them, and what only for some."""
+    """The configs of one splitter: what holds for all of them, and what only for some.
+
+    `single` is the name of the config where there is only one. `folded`: what holds for some is long.
+    """
 
     title: str
+    single: str | None
     common: tuple[Markdown, ...]
     configs: tuple[ConfigPlacement, ...]
     folded: bool = False
@@ -174,13 +178,14 @@ def _groups(release: ReleaseFolder) -> Iterator[PlacementGroup]:
             )
             for name, sentences in said.items()
         )
-        many = len(placements) > _MOST_CONFIGS and any(configs[name].get("part") for name in said)
+        of_parts = any(configs[name].get("part") for name in said)
         yield PlacementGroup(
             title=_TITLES.get(splitter, f"Splitter {splitter}"),
+            single=placements[0].name if len(placements) == 1 else None,
             common=tuple(common),
-            # Of many only those of which there is more to say.
-            configs=tuple(one for one in placements if one.sentences or not many),
-            folded=many,
+            # Of parts only those of which there is more to say: the table of configs has them all.
+            configs=tuple(one for one in placements if one.sentences or not of_parts),
+            folded=of_parts and len(placements) > _MOST_CONFIGS,
             tables=tuple(_cuts({name: configs[name] for name in said})),
         )
 

@@ -20,6 +20,7 @@ _MAX_DEPTH = 6
 _VALUE_LIMIT = 200
 
 _MOST_FILES = 12
+_MOST_TABLES = 12
 
 _TOLD_ELSEWHERE = ("models", "v_information")
 
@@ -57,8 +58,14 @@ class ScoreReport:
 class InformationTables:
     """The score tables of V-information together: lines of a table, and what they have in common."""
 
+    number: int
     lines: Markdown
     facts: tuple[tuple[str, str], ...]
+
+    @property
+    def folded(self) -> bool:
+        """Whether the table is too long to stand open."""
+        return self.number > _MOST_TABLES
 
 
 @dataclass(frozen=True)
@@ -148,7 +155,7 @@ def information_tables(release: ReleaseFolder) -> InformationTables | None:
         if all(other.get(fact) == value for other in facts[1:])
     )
     header = ("score table", "of", "identity", "rows with a score", "without")
-    return InformationTables(table(header, lines, left=3), common)
+    return InformationTables(len(lines), table(header, lines, left=3), common)
 
 
 def scorer_sentence(entry: Mapping[str, Any]) -> Markdown:

@@ -138,7 +138,7 @@ def _remarks(result: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
 
 def metric_words(metric: str) -> str:
     """A metric's name in words: macro_f1 -> macro F1."""
-    return metric.replace("_", " ").replace("f1", "F1")
+    return metric.replace("_", " ").replace("f1", "F1").replace("matthews", "Matthews")
 
 
 def stale_reason(release: ReleaseFolder, result: Mapping[str, Any]) -> str | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UsageError
+from ..errors import BenchwrightWarning, UsageError
 from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
 from .analyses import summary, with_known
@@ -116,31 +117,50 @@ def evaluate(
         raise UsageError(f"predictions belong to one config; choose one of {', '.join(names)}")
     loaded = _load_model(chosen, model, model_revision, label_names)
     results: list[Result] = []
-    reasons: dict[str, dict[str, str]] = {baseline.name: {} for baseline in chosen}
+    reasons: list[dict[str, str]] = [{} for _ in chosen]
     trained = TrainedModels()
+
+    def read(config: str, seed: int) -> EvaluationData:
+        data = load_data(
+            folder, config, splits[config], _extra_columns(chosen), limit=limit, seed=seed, model=loaded
+        )
+        data.trained = trained
+        return data
+
     try:
-        for config, evaluated in splits.items():
-            data = load_data(
-                folder, config, evaluated, _extra_columns(chosen), limit=limit, seed=seed, model=loaded
-            )
-            data.trained = trained
-            for baseline in chosen:
+        for config in splits:
+            data = read(config, seed)
+            for baseline, why in zip(chosen, reasons, strict=True):
                 reason = baseline.not_applicable(data)
                 if reason is not None:
-                    reasons[baseline.name][config] = reason
+                    why[config] = reason
                     continue
                 trains = baseline.needs_train and baseline.needs_model is not None
-                for number in range(repeats if trains else 1):
-                    run = _Run(data, baseline, seed + number, limit, resources)
+                for number in range(seed, seed + (repeats if trains else 1)):
+                    # The seed draws the rows of a limit, too.
+                    drawn = data if number == seed or limit is None else read(config, number)
+                    run = _Run(drawn, baseline, number, limit, resources)
                     results.append(_result(folder, run, force, progress))
     finally:
         if (folder.path / "results").is_dir():
             refresh_index(folder)
-    for name, why in reasons.items():
-        if baselines is not None and len(why) == len(names):
-            told = "; ".join(f"{config}: {reason}" for config, reason in why.items())
-            raise UsageError(f"baseline {name} is not applicable to {told}")
+    if baselines is not None:
+        _tell_not_applicable(chosen, reasons, names)
     return results
+
+
+def _tell_not_applicable(
+    chosen: Sequence[Baseline], reasons: Sequence[Mapping[str, str]], names: Sequence[str]
+) -> None:
+    """Raise UsageError for a baseline that applies to none of the configs; warn of gaps in a curve."""
+    from .baselines.fine_tuned import FineTuned
+
+    for baseline, why in zip(chosen, reasons, strict=True):
+        told = "; ".join(f"{config}: {reason}" for config, reason in why.items())
+        if len(why) == len(names):
+            raise UsageError(f"baseline {baseline.name} is not applicable to {told}")
+        if why and isinstance(baseline, FineTuned) and baseline.rows_per_label is not None:
+            warnings.warn(f"{baseline.name} was left out of {told}", BenchwrightWarning, stacklevel=3)
 
 
 def why_not_applicable(

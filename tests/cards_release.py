@@ -376,7 +376,7 @@ def _write_config(folder: Path, name: str, entry: dict[str, Any], table: pa.Tabl
         if entry["scores"] and split == "train":
             words[0] = "unscored"
         chosen = chosen.append_column("placed_by", pa.array(words))
-        splits[split] = _write_split(folder, name, split, chosen, FEATURES)
+        splits[split] = write_split(folder, name, split, chosen, FEATURES)
         placed_by[split] = {word: words.count(word) for word in dict.fromkeys(words)}
     assignment = {"file": f"assignments/{name}.parquet", "content_hash": "sha256:" + "2" * 64}
     return {
@@ -388,9 +388,8 @@ def _write_config(folder: Path, name: str, entry: dict[str, Any], table: pa.Tabl
     }
 
 
-def _write_split(
-    folder: Path, config: str, split: str, table: pa.Table, features: Features
-) -> dict[str, Any]:
+def write_split(folder: Path, config: str, split: str, table: pa.Table, features: Features) -> dict[str, Any]:
+    """Write the rows of one split, in the columns of `features`, and return its entry in the manifest."""
     written = conform(table, features.arrow_schema.remove_metadata())
     file = f"{config}/{split}-00000-of-00001.parquet"
     write_parquet(written, folder / file)
@@ -414,7 +413,7 @@ def _write_schemas(folder: Path) -> dict[str, Any]:
             "columns": [[{"name": "boat id", "kind": "number"}, {"name": "name", "kind": "text"}]],
         }
     )
-    split = _write_split(folder, "schemas", "train", table, SCHEMAS)
+    split = write_split(folder, "schemas", "train", table, SCHEMAS)
     return _side_entry("table", "Tables and columns of every database.", SCHEMAS, {"train": split})
 
 
@@ -424,7 +423,7 @@ def _write_scores(folder: Path, table: pa.Table) -> dict[str, Any]:
         "status", pa.array(status)
     )
     return _side_entry(
-        "scores", "", SCORES, {"lm_prompt": _write_split(folder, "scores", "lm_prompt", kept, SCORES)}
+        "scores", "", SCORES, {"lm_prompt": write_split(folder, "scores", "lm_prompt", kept, SCORES)}
     )
 
 

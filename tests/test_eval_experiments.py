@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -129,6 +130,9 @@ def test_outcomes_follow_their_thresholds() -> None:
         _result("learned", PARTIAL, 0.6, **columns),
         _result("learned", "majority", 0.5),
         _result("learned_pvi_hard_test", FULL, 0.3),
+        _result("learned_pvi_hard_test", "majority", 0.4),
+        replace(_result("learned", FULL, 1.0, mcc=1.0), limit=20),
+        replace(_result("never", "lm_zero_shot", 1.0, mcc=1.0), limit=20),
         _result("never", FULL, 0.6, mcc=0.49),
         _result("never", PARTIAL, 0.59, **columns),
         _result("never", "majority", 0.5),
@@ -138,4 +142,16 @@ def test_outcomes_follow_their_thresholds() -> None:
     assert [found[name].outcome for name in found] == ["known", "learned", "not_learned"]
     assert [found[name].given_away for name in found] == [None, True, False]
     assert (found["learned"].simple_to_hard, found["learned"].generalises) == (0.3, False)
+    assert found["learned"].fine_tuned == 0.8
     assert found["known"].generalises is None
+
+
+def test_a_matrix_is_judged_by_the_majority_of_its_own_rows() -> None:
+    configs = {"x": _published("x"), "x_pvi_hard_test": _cell("x", "simple", "hard")}
+    results = [
+        _result("x", "majority", 0.9),
+        _result("x_pvi_hard_test", FULL, 0.5),
+        _result("x_pvi_hard_test", "majority", 0.2),
+    ]
+    (outcome,) = outcomes(configs, results)
+    assert outcome.generalises is True

@@ -13,7 +13,7 @@ import tiny_seq2seq
 import torch
 from eval_helpers import boolean_rows, nli_rows, sql_rows, write_release
 
-from benchwright.errors import UsageError
+from benchwright.errors import BenchwrightWarning, UsageError
 from benchwright.eval import evaluate, why_not_applicable
 from benchwright.eval.baselines import EvaluationData, Rows, baselines
 from benchwright.eval.baselines.fine_tuned import FineTunedFullInput, FineTunedPartialInput
@@ -168,6 +168,54 @@ def test_a_partial_input_leaves_the_other_text_empty() -> None:
     assert FineTunedFullInput()._texts(data.evaluation, data) == (["premise"], ["hypothesis"])
 
 
+def test_no_row_chooses_the_checkpoint_without_a_share_for_it() -> None:
+    rows = [(f"p{i}", f"h{i}", NLI.labels[i % 3]) for i in range(30)]  # type: ignore[index]
+    recipe = ClassifierRecipe(validation_share=0)
+    for number in (None, 2):
+        baseline = FineTunedFullInput(recipe=recipe, rows_per_label=number)
+        train, held_out = baseline._training_rows(_data(rows, validation=rows[:3]), 0)
+        assert (len(train), len(held_out)) == (30 if number is None else 6, 0)
+
+
+def test_rows_that_choose_are_few_drawn_by_the_seed_and_of_every_label() -> None:
+    rows = [(f"p{i}", f"h{i}", NLI.labels[i // 400]) for i in range(1200)]  # type: ignore[index]
+    _, held_out = FineTunedFullInput(rows_per_label=5)._training_rows(_data(rows), 0)
+    assert [int((held_out.gold == label).sum()) for label in NLI.labels or ()] == [66, 66, 66]
+    _, chosen = FineTunedFullInput()._training_rows(_data(rows, validation=rows), 0)
+    assert len(set(chosen.gold[:100].tolist())) == 3
+
+
+def test_a_limit_draws_other_rows_for_every_seed_whichever_way_it_is_asked_for(
+    encoder: str, tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"baselines": ["fine_tuned_full_input"], "model": encoder, "limit": 5}
+    options["recipe"] = {**RECIPE, "max_steps": 1}
+    both = evaluate(_release(tmp_path / "one"), **options, repeats=2)
+    alone = evaluate(_release(tmp_path / "two"), **options, seed=1)
+    assert both[1].predictions_hash == alone[0].predictions_hash
+    assert both[0].predictions_hash != both[1].predictions_hash
+
+
+def test_points_of_a_curve_that_a_config_has_too_few_rows_for_are_told_and_left_out(
+    encoder: str, tmp_path: Path
+) -> None:
+    test = nli_rows(90, 9)
+    release = write_release(
+        tmp_path / "release",
+        {"small": {"train": nli_rows(0, 9), "test": test}, "large": {"train": nli_rows(0, 30), "test": test}},
+    )
+    with pytest.warns(BenchwrightWarning, match="left out of small: it has 3 train rows"):
+        results = evaluate(
+            release,
+            baselines=["fine_tuned_full_input"],
+            model=encoder,
+            recipe={**RECIPE, "max_steps": 1},
+            rows_per_label=[2, 5],
+        )
+    found = [(result.config, result.settings["rows_per_label"]) for result in results]
+    assert found == [("small", 2), ("large", 2), ("large", 5)]
+
+
 def test_a_curve_has_a_result_for_each_number_and_seed(encoder: str, tmp_path: Path) -> None:
     results = evaluate(
         _release(tmp_path / "release"),
@@ -211,7 +259,7 @@ def test_configs_with_the_same_train_rows_share_one_model(encoder: str, tmp_path
 
 
 def test_a_classifier_of_the_labels_keeps_its_head_and_others_get_a_new_one(
-    encoder: str, nli_model: str
+    encoder: str, nli_model: str, tmp_path: Path
 ) -> None:
     model = load_trainable_classifier(nli_model)
     own = load_classifier(nli_model)
@@ -227,7 +275,15 @@ def test_a_classifier_of_the_labels_keeps_its_head_and_others_get_a_new_one(
     found = np.exp(two_way) / np.exp(two_way).sum(axis=1, keepdims=True)
     assert found[:, 0] == pytest.approx(entailed, abs=1e-6)
 
-    fresh = model.for_labels(("red", "blue"), seed=0)
+    with pytest.warns(BenchwrightWarning, match="it is trained with a new head"):
+        fresh = model.for_labels(("red", "blue"), seed=0)
+    assert model.keeps_head(BINARY_NLI.labels or ())
+    assert not model.keeps_head(("red", "blue"))
+    two = model.for_labels(BINARY_NLI.labels or (), seed=0)
+    two.save(tmp_path / "saved")
+    again = load_classifier(str(tmp_path / "saved"))
+    assert again.label_names == BINARY_NLI.labels
+    assert np.array_equal(again.classify(*texts).logits, two_way)
     assert fresh.label_names == ("red", "blue")
     assert model.identity()["own_labels"] == list(own.label_names)
     assert load_trainable_classifier(encoder).identity()["own_labels"] is None
@@ -244,7 +300,7 @@ def test_identity_of_an_encoder_is_that_of_its_body(encoder: str) -> None:
     ("options", "message"),
     [
         ({"rows_per_label": [0]}, "rows_per_label is a number of rows from 1, got 0"),
-        ({"rows_per_label": [21]}, "random has 20 train rows of label 'entailment', fewer than the 21"),
+        ({"rows_per_label": [21]}, "random: it has 20 train rows of label 'entailment', not 21"),
         ({"recipe": {"epoch": 1}}, "no recipe field 'epoch'; did you mean epochs"),
         ({"repeats": 0}, "repeats is a number of seeds from 1, got 0"),
         ({"preset": "roberta_base_snly"}, "no preset 'roberta_base_snly'; did you mean roberta_base_snli"),

@@ -68,10 +68,14 @@ class Record(NamedTuple):
     def texts(self, field: str) -> list[str]:
         """A list of strings. Raises SourceError."""
         value = self.fields.get(field, _MISSING)
-        if not isinstance(value, list) or not all(type(item) is str for item in value):
+        if not isinstance(value, list):
             raise self._wrong(field, value, "a list of strings")
         for item in value:
-            self.refuse_surrogates(field, item)
+            if type(item) is not str:
+                raise self._wrong(field, value, "a list of strings")
+        for item in value:
+            if not item.isascii():
+                self.refuse_surrogates(field, item)
         return value
 
     def integers(self, field: str) -> list[int]:
@@ -129,6 +133,7 @@ class Records:
         self.rows = 0
         self.quoted = False
         self._faults = faults
+        self._shown = file.shown
 
     def __iter__(self) -> Iterator[Record]:
         readers: dict[str, Callable[[], Iterator[Record]]] = {
@@ -148,7 +153,7 @@ class Records:
             raise _empty(self.file)
 
     def _next(self, line: int | None, fields: Any) -> Record:
-        record = Record(self.file.shown, self.rows, line, fields)
+        record = Record(self._shown, self.rows, line, fields)
         self.rows += 1
         return record
 
@@ -243,7 +248,7 @@ def text_lines(file: InputFile) -> Iterator[tuple[int, str]]:
             if number == 1:
                 raw = raw.removeprefix(codecs.BOM_UTF8)
             try:
-                yield number, raw.decode("utf-8")
+                yield number, raw.decode()
             except UnicodeDecodeError:
                 raise SourceError(
                     "not UTF-8", path=file.shown, line=number, fix="save the file as UTF-8"
@@ -323,7 +328,17 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
 
 
-_decode_json = json.JSONDecoder(parse_constant=_refuse_constant).decode
+_decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
+def _decode_json(text: str) -> Any:
+    """The value of a JSON text. Raises ValueError, RecursionError as `json.loads` does."""
+    try:
+        value, end = _decoder.scan_once(text, 0)
+    except StopIteration:
+        end = -1
+    # White space around the value, anything else after it, or none at all: what is rare is left to `decode`.
+    return value if end == len(text) else _decoder.decode(text)
 
 
 def _json_reason(error: Exception) -> str:

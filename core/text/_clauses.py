@@ -74,12 +74,12 @@ def _base_score(q: Question, i: int) -> int:
     known = is_known_verb(q.lows[i])
     if q.tags[i] in ("VB", "VBP"):
         known_score = 0 if q.tags[i] == "VB" else -300
-        return known_score if known else -4000 if q.tags[i] == "VB" else -12_000
+        return known_score if known else -6000 if q.tags[i] == "VB" else -12_000
     if q.lows[i] in AUXILIARIES - {"have", "do"} or not q.lows[i][:1].isalpha():
         return 10 * _UNLIKELY
     if q.base[i] < 2 * _UNLIKELY:
         return _KNOWN_OTHERWISE + 8000 if known else 10 * _UNLIKELY
-    bonus = 8000 if known else 4000 if q.lows[i].endswith(("ize", "ise", "ify", "ate")) else 0
+    bonus = 8000 if known else 4000 if q.lows[i].endswith(("ize", "ise", "ify", "ate")) else -4000
     return min(q.base[i] + bonus, -500)
 
 

@@ -67,6 +67,7 @@ def bare(word: str) -> str:
     return word.strip(_EDGE) or word
 
 
+@lru_cache(65_536)
 def low_word(word: str) -> str:
     """A word as rules compare it: bare, in lower case, with a straight apostrophe."""
     return bare(word).lower().replace("’", "'")

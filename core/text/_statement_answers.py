@@ -33,7 +33,9 @@ from ._word_sets import (
     word_set,
 )
 
-_ADJECTIVE = re.compile(r"(?:ist|ite|ic|al|ory|ary|ive|ese|ish|ous|able|ible|ful|less)$")
+_ADJECTIVE = re.compile(
+    r"(?:ist|ite|(?:wood|gold|wool|silk)en|ic|al|ory|ary|ive|ese|ish|ous|able|ible|ful|less)$"
+)
 _PLAIN_ADJECTIVE = re.compile(r"(?:ical|ional|atic|ific|etic|ative|uous|eous|ious|ary|ular|less|ible|able)$")
 _PERSON = re.compile(r"(?:ist|ian|or|er|man|woman|ant)$")
 _CLAUSE_STARTS = frozenset(["PRP", "NN", "NNS", "NNP", "NNPS", "DT", "PRP$", "JJ"])

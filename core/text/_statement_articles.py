@@ -211,6 +211,6 @@ def manner_word(first: str, tags: tuple[str, ...]) -> str | None:
     tag = tags[0] if tags else ""
     if (tag in ("RB", "JJ") and len(tags) == 1) or first.endswith("ly"):
         return ""
-    if tag in ("VB", "VBD", "VBP", "VBZ"):
+    if tag in ("VB", "VBD", "VBP", "VBZ") or tags == ("VBN",):
         return None
     return "by"

@@ -225,6 +225,9 @@ def yes_no(q: Question) -> YesNo | str:
         place = 2 if q.lows[1] == "there" else predicate_start(q, 1)
         if place is None and q.tags[-2] == "NNS" and q.tags[-1] in NOMINAL:
             place = len(q) - 1
+        if place is None and len(q) == 4 and q.tags[1] == "DT":
+            # "is the sky blue": the subject is the article and one noun, whatever the tags
+            place = 3
         if place is None:
             return "no_predicate"
         subject, adverbs = subject_text(q, place)

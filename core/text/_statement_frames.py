@@ -134,7 +134,9 @@ def _behind(front: str, made: Frame | YesNo | str) -> Frame | YesNo | str:
         before = made.before
         if front.endswith("."):
             before = before[:1].upper() + before[1:]
-        return replace(made, rule=f"fronted_{made.rule}", before=f"{front} {before}".strip())
+        # these slots have the subject in `noun`, to be used without "do"
+        noun = f"{front} {made.noun}" if made.slot in ("doing", "happening") else made.noun
+        return replace(made, rule=f"fronted_{made.rule}", before=f"{front} {before}".strip(), noun=noun)
     return made
 
 

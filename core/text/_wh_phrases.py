@@ -86,7 +86,7 @@ def _how_phrase(q: Question, start: int, after: str) -> WhPhrase:
     if after in ("many", "much"):
         end = noun_phrase_end(q, start + 2)
         return WhPhrase("count", end, q.low(end - 1), "count", q.text(start + 2, end))
-    if q.tag(start + 1) in ("JJ", "RB", "RP", "IN") and after not in AUXILIARIES:
+    if (q.tag(start + 1) in ("JJ", "RB", "RP", "IN") and after not in AUXILIARIES) or after in MEASURES:
         slot = "measure" if after in MEASURES else "noun"
         return WhPhrase("measure", start + 2, after, slot, after if after in MEASURES else "")
     return WhPhrase("how", start + 1, slot="manner")

@@ -145,7 +145,7 @@ COUNTABLE = word_set("""
     programme project series species family tribe dynasty kingdom republic revolution rebellion
     reformation crust core mantle atmosphere moon sun earth equator sky wall bridge tower building station
     airport museum library theatre theater stadium hospital hotel market street road bank industry economy
-    virus wheel pump boiler piston valve cylinder turbine constitution assembly senate census militia
+    virus wheel pump boiler piston valve cylinder turbine constitution assembly senate roof census militia
     theorem regime outlook interpretation district relationship principle commission board department
     ministry bureau navy fleet regiment brigade legion version unit crisis event design style document
     agreement contract book novel film movie tournament championship festival ceremony structure vehicle

@@ -85,10 +85,13 @@ class Tagger:
 
     def tag(self, sentences: Sequence[Sequence[str]]) -> list[TaggedWords]:
         """Tags of tokenised sentences. Equal to `nltk.tag.PerceptronTagger().tag`, sentence by sentence."""
-        results: list[TaggedWords] = []
-        for start in range(0, len(sentences), _CHUNK):
-            results += self._tag_chunk(sentences[start : start + _CHUNK])
-        return results
+        # sentences of like length together: a chunk is as wide as its longest one
+        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
+        results: dict[int, TaggedWords] = {}
+        for start in range(0, len(order), _CHUNK):
+            chosen = order[start : start + _CHUNK]
+            results.update(zip(chosen, self._tag_chunk([sentences[i] for i in chosen]), strict=True))
+        return [results[i] for i in range(len(sentences))]
 
     def _tag_chunk(self, sentences: Sequence[Sequence[str]]) -> list[TaggedWords]:
         rows, lengths = self._rows(sentences)

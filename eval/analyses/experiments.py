@@ -102,7 +102,8 @@ class Outcome:
 
     `outcome`: `known` (zero-shot correlation of at least KNOWN), else `learned` (after fine-tuning), else
     `not_learned`. `given_away`: the partial input is GIVEN_AWAY above the majority label.
-    `generalises`: trained on simple rows, hard rows are answered better than by the majority label's share.
+    `generalises`: trained on simple rows, a model answers the hard ones better than the majority label of
+    the simple ones does.
     """
 
     config: str
@@ -120,7 +121,9 @@ class Outcome:
 def inoculation(results: Sequence[Result]) -> list[InoculationPoint]:
     """Every point of every curve, by config, baseline, model and number of rows, each with all its metrics.
 
-    A curve begins with the same model as it came, where there is a zero-shot result of it.
+    A curve begins with the same model as it came, where there is a result of baseline `classifier` on the
+    same rows. That one answers with the largest output and names its label; a model that is trained sums the
+    outputs of one label, so that the first step of a curve may owe something to the rule.
     """
     trained = [r for r in results if r.settings.get("rows_per_label") is not None]
     points = []
@@ -128,7 +131,8 @@ def inoculation(results: Sequence[Result]) -> list[InoculationPoint]:
         by_number: dict[int, list[Result]] = {}
         for run in runs:
             by_number.setdefault(run.settings["rows_per_label"], []).append(run)
-        start = [r for r in results if r.baseline == "classifier" and (r.config, r.model) == (config, model)]
+        start = [r for r in results if r.baseline == "classifier" and _rows(r) == _rows(runs[0])]
+        start = [r for r in start if r.model == model]
         for number, group in ([(0, start[:1])] if start else []) + sorted(by_number.items()):
             for metric in group[0].metrics:
                 points.append(
@@ -173,7 +177,7 @@ def generalisation(
 
 def partial_input(results: Sequence[Result]) -> list[PartialInput]:
     """Full beside partial input, for runs that differ in nothing else."""
-    majorities = {(r.config, r.evaluated_on, r.limit): r for r in results if r.baseline == MAJORITY}
+    majorities = {_rows(r): r for r in results if r.baseline == MAJORITY}
     full = _grouped((r for r in results if r.baseline == FULL), without=("columns",))
     rows = []
     chosen = (r for r in results if r.baseline == PARTIAL)
@@ -182,7 +186,7 @@ def partial_input(results: Sequence[Result]) -> list[PartialInput]:
         if whole is None:
             continue
         metric = runs[0].headline
-        base = majorities.get((config, runs[0].evaluated_on, runs[0].limit))
+        base = majorities.get(_rows(runs[0]))
         share = None if base is None or metric not in base.metrics else base.metrics[metric]["value"]
         rows.append(
             PartialInput(
@@ -201,25 +205,29 @@ def partial_input(results: Sequence[Result]) -> list[PartialInput]:
 def outcomes(configs: Mapping[str, Mapping[str, Any]], results: Sequence[Result]) -> list[Outcome]:
     """What becomes of every phenomenon whose published placement was evaluated.
 
-    Where several models were, the best of each kind counts: the question is what can be had.
+    Where several models were, the best of each kind counts: the question is what can be had. Only results on
+    all rows of the evaluated split count.
     """
     found = []
-    cells = generalisation(configs, results)
+    whole = _whole(results)
+    cells = generalisation(configs, whole)
     for name, entry in configs.items():
         part = entry.get("part")
         if part is None or entry.get("splitter") != "published":
             continue
-        here = [r for r in results if r.config == name]
+        here = [r for r in whole if r.config == name]
         zero_shot = _best(here, ZERO_SHOT, "matthews_correlation")
         tuned = _best(here, (FULL,), "matthews_correlation")
-        majority = _best(here, (MAJORITY,), "accuracy")
+        majority = _majority(here, name)
         partial = _best(here, (PARTIAL,), "accuracy")
         crossed = [
-            cell.value
+            cell
             for cell in cells
             if (cell.part, cell.baseline, cell.train, cell.evaluation) == (part, FULL, "simple", "hard")
         ]
-        simple_to_hard = max(crossed, default=None)
+        best = max(crossed, key=lambda cell: cell.value, default=None)
+        simple_to_hard = None if best is None else best.value
+        hard = None if best is None else _majority(whole, best.config)
         if zero_shot is None and tuned is None and partial is None and simple_to_hard is None:
             continue
         found.append(
@@ -233,7 +241,7 @@ def outcomes(configs: Mapping[str, Mapping[str, Any]], results: Sequence[Result]
                 majority=majority,
                 given_away=_given_away(partial, majority),
                 simple_to_hard=simple_to_hard,
-                generalises=None if simple_to_hard is None or majority is None else simple_to_hard > majority,
+                generalises=None if simple_to_hard is None or hard is None else simple_to_hard > hard,
             )
         )
     return found
@@ -273,6 +281,23 @@ def _grouped(
 def _best(results: Sequence[Result], baselines: Sequence[str], metric: str) -> float | None:
     chosen = [r for r in results if r.baseline in baselines and metric in r.metrics]
     return max((pooled(runs, metric).value for runs in _grouped(chosen).values()), default=None)
+
+
+def _rows(result: Result) -> tuple[Any, ...]:
+    """The rows that a result speaks of."""
+    return result.config, result.evaluated_on, result.limit
+
+
+def _whole(results: Sequence[Result]) -> list[Result]:
+    """Results on all rows of the split that their config is evaluated on: test, or else validation."""
+    whole = [result for result in results if result.limit is None]
+    tested = {result.config for result in whole if result.evaluated_on == "test"}
+    return [r for r in whole if r.evaluated_on == ("test" if r.config in tested else "validation")]
+
+
+def _majority(results: Sequence[Result], config: str) -> float | None:
+    """Accuracy of the majority label of the train rows of `config`."""
+    return _best([r for r in results if r.config == config], (MAJORITY,), "accuracy")
 
 
 def _given_away(partial: float | None, majority: float | None) -> bool | None:

@@ -7,6 +7,7 @@ learns them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from ..models import ClassifierLog, SequenceClassifier, TrainableClassifier
 
 
+MOST_HELD_OUT = 200
+"""Most train rows that choose the checkpoint of an inoculation, where the recipe does not say."""
+
+
 @dataclass(frozen=True)
 class FineTuned(Baseline):
     """Answers with the label of the largest logit of a model that was fine-tuned on the train rows.
@@ -35,7 +40,9 @@ class FineTuned(Baseline):
     split that are held out, drawn by the seed: never on the rows that are judged.
 
     `rows_per_label` trains on that many rows of every label, drawn by the seed so that a smaller number is a
-    part of a larger one; None on all of them.
+    part of a larger one; None on all of them. Of the rows that are left, MOST_HELD_OUT (or the recipe's
+    `max_validation_rows`) choose the checkpoint, as many of every label; a recipe with `validation_share` 0
+    keeps the last weights.
     """
 
     needs_train = True
@@ -56,8 +63,13 @@ class FineTuned(Baseline):
             return f"it needs a task with labels and two input texts, which {data.task.name} is not"
         if not self.whole_input and data.task.name not in PARTIAL_INPUT:
             return f"no partial input is known for {data.task.name}"
-        labels = set(data.train.gold.tolist())
-        return f"all train rows have the label {labels.pop()!r}" if len(labels) == 1 else None
+        counts = Counter(data.train.gold.tolist())
+        if len(counts) == 1:
+            return f"all train rows have the label {next(iter(counts))!r}"
+        for label in _labels(data):
+            if self.rows_per_label is not None and counts[label] < self.rows_per_label:
+                return f"it has {counts[label]} train rows of label {label!r}, not {self.rows_per_label}"
+        return None
 
     def settings(self, data: EvaluationData) -> dict[str, Any]:
         columns = list(data.task.inputs) if self.whole_input else [PARTIAL_INPUT[data.task.name]]
@@ -67,6 +79,7 @@ class FineTuned(Baseline):
             "recipe": recipe,
             "columns": columns,
             "model": _model(data).identity(),
+            "head": "own" if _model(data).keeps_head(_labels(data)) else "new",
         }
 
     def run(self, data: EvaluationData, seed: int, progress: Progress) -> Predictions:
@@ -98,7 +111,7 @@ class FineTuned(Baseline):
             from ..models import fine_tune_classifier
 
             model = _model(data).for_labels(_labels(data), seed)
-            validation = (*self._texts(held_out, data), _codes(held_out, data))
+            validation = (*self._texts(held_out, data), _codes(held_out, data)) if len(held_out) else None
             trained = fine_tune_classifier(
                 model,
                 *self._texts(train, data),
@@ -111,33 +124,31 @@ class FineTuned(Baseline):
         return trained
 
     def _training_rows(self, data: EvaluationData, seed: int) -> tuple[Rows, Rows]:
-        """Rows to train on and rows that choose the checkpoint, both in an order that the seed decides."""
-        order = data.train.shuffled(seed)
-        train = data.train.take(
-            order if self.rows_per_label is None else self._per_label(data, order, self.rows_per_label)
-        )
-        if data.split != "validation" and data.load_validation is not None:
-            return train, data.load_validation()
-        taken = set(train.uids)
-        others = [row for row in order.tolist() if data.train.uids[row] not in taken]
-        if others:
-            return train, data.train.take(np.array(others[: self.recipe.max_validation_rows]))
-        held = max(1, int(len(train) * self.recipe.validation_share))
-        positions = np.arange(len(train))
-        return train.take(positions[held:]), train.take(positions[:held])
+        """Rows to train on and rows that choose the checkpoint, both in an order that the seed decides.
 
-    def _per_label(self, data: EvaluationData, order: np.ndarray, wanted: int) -> np.ndarray:
-        """The first `wanted` rows of each label in `order`. Raises UsageError where there are fewer."""
+        The second are none where the recipe has no share for them.
+        """
+        order = data.train.shuffled(seed)
+        chosen = order if self.rows_per_label is None else self._per_label(data, order, self.rows_per_label)
+        train = data.train.take(chosen)
+        if not self.recipe.validation_share:
+            return train, train.take(chosen[:0])
+        if data.split != "validation" and data.load_validation is not None:
+            validation = data.load_validation()
+            return train, validation.take(validation.shuffled(seed))
+        others = order[~np.isin(order, chosen)]
+        if len(others):
+            most = self.recipe.max_validation_rows or MOST_HELD_OUT
+            held = self._per_label(data, others, max(1, most // len(_labels(data))))
+            return train, data.train.take(held)
+        count = max(1, int(len(train) * self.recipe.validation_share))
+        positions = np.arange(len(train))
+        return train.take(positions[count:]), train.take(positions[:count])
+
+    def _per_label(self, data: EvaluationData, order: np.ndarray, most: int) -> np.ndarray:
+        """The first `most` rows of each label in `order`, or all of a label that has fewer."""
         gold = data.train.gold[order]
-        chosen = []
-        for label in _labels(data):
-            rows = np.flatnonzero(gold == label)
-            if len(rows) < wanted:
-                raise UsageError(
-                    f"{data.config} has {len(rows)} train rows of label {label!r}, fewer than the "
-                    f"{wanted} of rows_per_label; ask for fewer"
-                )
-            chosen.append(rows[:wanted])
+        chosen = [np.flatnonzero(gold == label)[:most] for label in _labels(data)]
         return order[np.sort(np.concatenate(chosen))]
 
     def _texts(self, rows: Rows, data: EvaluationData) -> tuple[list[str], list[str]]:

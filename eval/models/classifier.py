@@ -171,6 +171,10 @@ class SequenceClassifier:
 
     def save(self, folder: Path) -> None:
         """Write weights (safetensors), configuration and tokenizer; `load_classifier` reads the same bits."""
+        if self.outputs is not None:
+            self.module.config.label_outputs = dict(
+                zip(self.label_names, map(list, self.outputs), strict=True)
+            )
         with no_progress_bars():
             self.module.save_pretrained(folder)
             self.tokenizer.save_pretrained(folder)
@@ -230,14 +234,30 @@ def load_classifier(
         module.config.pad_token_id = tokenizer.pad_token_id
     module.to(pick_device(device)).eval()
     module.requires_grad_(False)
+    grouped = None
+    if label_names is None and hasattr(module.config, "label_outputs"):
+        grouped = _label_outputs(module.config, names, name)
     return SequenceClassifier(
         module,
         tokenizer,
         name=name,
         revision=commit,
-        label_names=names,
+        label_names=names if grouped is None else tuple(grouped),
         max_positions=longest_pair(module, tokenizer, name),
+        outputs=None if grouped is None else tuple(grouped.values()),
     )
+
+
+def _label_outputs(config: Any, labels: tuple[str, ...], name: str) -> dict[str, tuple[int, ...]]:
+    """The outputs of each label of a classifier that `save` wrote. Raises UsageError for a broken table."""
+    found = config.label_outputs
+    try:
+        outputs = {str(label): tuple(int(output) for output in places) for label, places in found.items()}
+    except (AttributeError, TypeError, ValueError):
+        outputs = {}
+    if sorted(output for places in outputs.values() for output in places) != list(range(len(labels))):
+        raise UsageError(f"label_outputs of model {show(name)} does not name each output once: {show(found)}")
+    return outputs
 
 
 def _label_names(config: Any, option: Sequence[str] | None, name: str) -> tuple[str, ...]:

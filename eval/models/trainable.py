@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from benchwright.errors import UsageError
+from benchwright.errors import BenchwrightWarning, UsageError
 
 from ._identity import environment, tokenizer_sha256, weights_sha256
 from .classifier import load_classifier
@@ -36,18 +37,24 @@ class TrainableClassifier:
 
         A model with a head whose outputs stand for the labels keeps it, several outputs of one label summed
         (neutral and contradiction are `not-entailed`); any other gets a new head, drawn from `seed`.
+        Warns (BenchwrightWarning) where a head that the model has means something else and is not used.
         """
-        own = self._own_head
+        own, aligned = self._own_head, self._aligned(labels)
+        if own is not None and aligned is not None:
+            return own.with_labels(labels, [list(labels).index(label) for label in aligned])
         if own is not None:
-            try:
-                aligned = align_labels(own.label_names, labels)
-            except UsageError:
-                aligned = None
-            if aligned is not None:
-                return own.with_labels(labels, [list(labels).index(label) for label in aligned])
+            message = (
+                f"the outputs of {self.name} ({', '.join(own.label_names)}) are not {', '.join(labels)}: "
+                "it is trained with a new head"
+            )
+            warnings.warn(message, BenchwrightWarning, stacklevel=2)
         return load_untrained_classifier(
             self._model, labels, revision=self._revision, device=self._device, seed=seed
         )
+
+    def keeps_head(self, labels: Sequence[str]) -> bool:
+        """Whether `for_labels` keeps the model's own head."""
+        return self._aligned(labels) is not None
 
     def identity(self) -> dict[str, Any]:
         """What decides a fine-tuned model besides recipe, rows and seed: JSON-able, no paths, no machine."""
@@ -62,6 +69,15 @@ class TrainableClassifier:
     def environment(self) -> dict[str, Any]:
         """What may move the last bits of the weights: library versions, device, instruction set, threads."""
         return environment(self._body.device)
+
+    def _aligned(self, labels: Sequence[str]) -> tuple[str, ...] | None:
+        """The label of each output of the model's own head; None where there is none, or no match by name."""
+        if self._own_head is None:
+            return None
+        try:
+            return align_labels(self._own_head.label_names, labels)
+        except UsageError:
+            return None
 
     @cached_property
     def _body(self) -> SequenceClassifier:

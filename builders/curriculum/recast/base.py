@@ -9,10 +9,11 @@ another item is left out as a whole and counted.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -168,11 +169,12 @@ class PairCollector:
         self._labels = frozenset(labels)
         self._keep_conflicts = keep_conflicts
         self._before = _left_out(faults)
-        # Columns, not rows: containers that live on are what Python's garbage collector looks through.
-        self._pairs: dict[str, list[str | None]] = {name: [] for name in Pair._fields}
-        self._items: dict[str, list[str]] = {name: [] for name in _OF_ITEM}
+        # The values of all pairs in one list, and those of all items in another: containers that live on are
+        # what Python's garbage collector looks through, and one list grows in one call.
+        self._pairs: list[str | None] = []
+        self._items: list[str] = []
         self._sizes: list[int] = []
-        self._seen: set[tuple[str, str]] = set()
+        self._seen: dict[str, set[str]] = defaultdict(set)
 
     def add(
         self,
@@ -189,7 +191,8 @@ class PairCollector:
         `group_id` is shared by rows that must stay on one side (None: those of the item); `rule` replaces
         that of the corpus for this item.
         """
-        if (split, source_id) in self._seen:
+        seen = self._seen[split]
+        if source_id in seen:
             self._bad(record, "id stands twice", value=source_id, fix="give each item an id of its own")
             return
         for premise, hypothesis, label, _, _ in pairs:
@@ -203,25 +206,21 @@ class PairCollector:
                 known = ", ".join(sorted(self._labels))
                 self._bad(record, "unknown label", value=label, fix=f"known labels: {known}")
                 return
-        self._seen.add((split, source_id))
+        seen.add(source_id)
         # Ids may begin anew in every split, and rows of two splits are never one group.
         group = f"{self.corpus}:{split}:{source_id if group_id is None else group_id}"
-        for value, column in zip(
-            (source_id, group, rule or self.rule, split), self._items.values(), strict=True
-        ):
-            column.append(value)
+        self._items += (source_id, group, rule or self.rule, split)
         for pair in pairs:
-            for text, texts in zip(pair, self._pairs.values(), strict=True):
-                texts.append(text)
+            self._pairs += pair
         self._sizes.append(len(pairs))
 
     def finish(self, files: Sequence[SourceFile], notes: Sequence[str] = ()) -> RecastRows:
         """All rows in order of arrival. Raises SourceErrors as the fault log decides."""
         items = np.repeat(np.arange(len(self._sizes)), self._sizes)
-        columns = {name: pa.array(values, pa.string()) for name, values in self._pairs.items()}
+        columns = _columns(Pair._fields, self._pairs)
         columns["source_dataset"] = pa.repeat(self.corpus, len(items))
         places = pa.array(items)
-        columns |= {name: pa.array(values, pa.string()).take(places) for name, values in self._items.items()}
+        columns |= {name: values.take(places) for name, values in _columns(_OF_ITEM, self._items).items()}
         table = pa.table([columns[name] for name in RECAST_SCHEMA.names], schema=RECAST_SCHEMA)
         if not self._keep_conflicts:
             bad = conflicting_items(table, items)
@@ -234,6 +233,13 @@ class PairCollector:
 
     def _bad(self, record: Record, reason: str, field: str | None = None, *, value: str, fix: str) -> None:
         self.faults.bad(record.fault(reason, field, value=value, fix=fix))
+
+
+def _columns(names: Sequence[str], values: list[Any]) -> dict[str, pa.Array]:
+    """Texts by name, from all values row by row."""
+    return {
+        name: pa.array(values[place :: len(names)], pa.string()) for place, name in enumerate(names)
+    }
 
 
 def conflicting_items(table: pa.Table, items: np.ndarray) -> np.ndarray:
@@ -296,8 +302,11 @@ class SplitRecords:
             if file.format == "csv":
                 rows = read_tables([file], self._faults)
                 lines = rows.rows if rows.lines is None else rows.lines
-                for number, line, fields in zip(rows.rows, lines, rows.table.to_pylist(), strict=True):
-                    yield split, Record(file.shown, int(number), int(line), fields)
+                shown = file.shown
+                for number, line, fields in zip(
+                    rows.rows.tolist(), lines.tolist(), rows.table.to_pylist(), strict=True
+                ):
+                    yield split, Record(shown, number, line, fields)
                 self.files.extend(rows.files)
                 continue
             records = Records(file, self._faults)
@@ -336,9 +345,8 @@ def recast_records(
         if isinstance(item, str):
             faults.filter(item)
             continue
-        collector.add(
-            record, item.pairs, split=split, source_id=item.source_id, group_id=item.group_id, rule=item.rule
-        )
+        source_id, pairs, group_id, rule = item
+        collector.add(record, pairs, split=split, source_id=source_id, group_id=group_id, rule=rule)
 
 
 def _left_out(faults: FaultLog) -> int:

@@ -42,6 +42,8 @@ _FIGURES = re.compile(r"[\d%$£€]")
 _NO_FIGURE = re.compile(r"(?<!\d)\.|\.(?!\d)|-(?!\d)|[^\w\s.%$£€-]|_")
 _LETTERS = re.compile(r"[^\W_]+")
 _ARTICLES = frozenset({"a", "an", "the"})
+# Normalising takes no letter away but those of articles, so texts that differ in these are never the same.
+_IN_NO_ARTICLE = "sorild"
 
 
 class EmptyComponentError(ValueError):
@@ -108,6 +110,19 @@ def normalised(text: str) -> str:
     return " ".join([word for word in words if word not in _ARTICLES])
 
 
+def says_the_same(first: str, second: str) -> bool:
+    """Whether two texts are equal when `normalised`.
+
+    >>> says_the_same("The 1,000.0 Days!", "1000 days"), says_the_same("a man", "a woman")
+    (True, False)
+    """
+    one, other = first.lower(), second.lower()
+    for letter in _IN_NO_ARTICLE:
+        if one.count(letter) != other.count(letter):
+            return False
+    return normalised(first) == normalised(second)
+
+
 def choices_to_pairs(
     premise: str, choices: Sequence[str], correct: int, *, wrong: int | None = None, key: str = ""
 ) -> list[Pair]:
@@ -136,12 +151,11 @@ def choices_to_pairs(
 def _drawn(hypotheses: Sequence[str], correct: int, wrong: int, key: str) -> Iterator[int]:
     """Numbers of wrong choices: in the order of their texts, from a place that the key gives on."""
     others = sorted((text, number) for number, text in enumerate(hypotheses) if number != correct)
-    gold = normalised(hypotheses[correct])
     start = stable_number(key) % len(others) if others else 0
     for text, number in others[start:] + others[:start]:
         if wrong <= 0:
             return
-        if normalised(text) != gold:
+        if not says_the_same(text, hypotheses[correct]):
             wrong -= 1
             yield number
 
