@@ -206,7 +206,7 @@ class BuildOptions:
         >>> options.pvi_fit, options.pvi_cut, options.pvi_border
         ('in_sample', 'midrange', 'pooled')
         """
-        chosen = {}
+        chosen: dict[str, Any] = {}
         for name, by_method in PVI_CHOICES.items():
             value = getattr(self, name)
             if value not in (None, *by_method.values()):

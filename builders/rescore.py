@@ -105,8 +105,8 @@ def rescore(
             if made["scores"] == name
         }
         tables = {name: scores_with_withdrawn(folder, name)}
-        source = SourceParts(builder, data, configs.values(), tables)
-        part = source.part_of(next(iter(configs.values())))
+        parts = SourceParts(builder, data, configs.values(), tables)
+        part = parts.part_of(next(iter(configs.values())))
         with tempfile.TemporaryDirectory(prefix="benchwright-rescore-") as scratch:
             made = _score_again(builder, part, configs, name, lm, device, Path(scratch), progress)
         reports.append(_compare(configs, part, name, made))

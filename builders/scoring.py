@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import pyarrow as pa
 
@@ -204,10 +204,9 @@ def _pvi_table(
     keep_models: bool,
     progress: Stage,
 ) -> ScoreTable:
-    from ..splitting.scores.pvi import score_with_pvi
+    from ..splitting.scores.pvi import Fit, score_with_pvi
 
     chosen = build.with_pvi_choices()
-    assert chosen.pvi_fit is not None
     return score_with_pvi(
         rows,
         task,
@@ -215,7 +214,7 @@ def _pvi_table(
         revision=spec.parameters["revision"],
         k=spec.parameters["k"],
         recipe=recipe,
-        fit=chosen.pvi_fit,
+        fit=cast("Fit", chosen.pvi_fit),
         zero_label=chosen.pvi_zero_label,
         seed=build.seed,
         cache=cache,

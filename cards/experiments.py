@@ -207,7 +207,8 @@ def _inoculation(points: Sequence[Entry], stale: Stale) -> Iterator[PropertySect
             Markdown(
                 "In percent, correlations too: what a model scores after it was trained on so many rows of "
                 "every label (0: as it came). A curve that rises early shows knowledge that the model had or "
-                "learns easily; one that stays flat, what these rows do not teach it."
+                "learns easily; one that stays flat, what these rows do not teach it. The model as it came answers with its single best "
+                "output, a trained one adds up the outputs that stand for one label."
             ),
             _seeds(points),
         ),
@@ -304,11 +305,14 @@ def _outcomes(entries: Sequence[Entry], known: Mapping[str, Part]) -> Iterator[P
                 "correlation of at least {known}, else *learned* if one that was fine-tuned on it has, else "
                 "*not learned*. It is *given away* if the partial input has an accuracy of at least {away} "
                 "above the majority label. It *generalises* if a model that was trained on simple rows is "
-                "right on hard rows more often than the majority label is on all.",
+                "right on hard rows more often than the majority label of the simple rows is.",
                 known=_threshold(first.get("known_from"), "a threshold that was not recorded", 2),
                 away=_threshold(first.get("given_away_from"), "a margin that was not recorded", None),
             ),
-            Markdown("Of several models of a kind the best counts: the question is what can be had."),
+            Markdown(
+                "Of several models of a kind the best counts: the question is what can be had. Only results "
+                "on all rows of the evaluated split count."
+            ),
         ),
         figures=(),
         tables=(_outcome_summary(told), _outcome_table(told, known)),

@@ -341,7 +341,7 @@ def test_the_card_of_many_phenomena_stays_readable(tmp_path: Path) -> None:
     opened = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
     assert "per config. Medians" not in text
     # 180 configs and 36 rows of difficulty have a line each; little else is open.
-    assert len(opened.splitlines()) < 450
+    assert len(opened.splitlines()) < 500
     assert len(text.encode()) < 250_000
 
 

@@ -55,6 +55,19 @@ def test_piqa_with_other_labels(tmp_path: Path, labels: str, reason: str) -> Non
         recast("physicalqa/piqa", tmp_path)
 
 
+def test_a_blank_line_moves_no_label(tmp_path: Path) -> None:
+    write_piqa(tmp_path, "0\n1\n\n \n")
+    assert len(recast("physicalqa/piqa", tmp_path).rows) == 4
+    for labels, line in (("0\n\n1\n", 2), ("\n0\n1\n", 1), ("0\n \n\n1\n1\n", 2)):
+        write_piqa(tmp_path, labels)
+        with pytest.raises(SourceError) as caught:
+            recast("physicalqa/piqa", tmp_path)
+        assert str(caught.value) == (
+            f"{tmp_path / 'train-labels.lst'}, line {line}: a blank line between labels; "
+            "give the label of this line's item, or take item and line out"
+        )
+
+
 def test_piqa_without_labels(tmp_path: Path) -> None:
     write_piqa(tmp_path)
     (tmp_path / "train.jsonl").rename(tmp_path / "valid.jsonl")

@@ -149,7 +149,7 @@ GAP_HEADER = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offs
 GAP_TEXT = 'Zoë and "Ann Lee met. Later Ann saw her aunt, who liked Zoë.'
 
 
-def gap(offset: int, first: str = "TRUE", second: str = "FALSE") -> str:
+def gap(offset: object, first: str = "TRUE", second: str = "FALSE") -> str:
     cells = ["development-1", GAP_TEXT, "her", offset, "Zoë", 0, first, "Ann Lee", 9, second, "http://x"]
     return GAP_HEADER + "\t".join(map(str, cells)) + "\n"
 
@@ -169,8 +169,8 @@ def test_gap_with_neither_name(tmp_path: Path) -> None:
     assert [row["label"] for row in recast("coreference/gap", tmp_path).rows] == [NOT_ENTAILED, NOT_ENTAILED]
 
 
-@pytest.mark.parametrize("offset", [GAP_TEXT.index("her") + 1, 0, 9_999])
-def test_gap_with_a_wrong_offset(tmp_path: Path, offset: int) -> None:
+@pytest.mark.parametrize("offset", [GAP_TEXT.index("her") + 1, 0, 9_999, -1, "9" * 5_000, "²"])
+def test_gap_with_a_wrong_offset(tmp_path: Path, offset: object) -> None:
     write(tmp_path, "gap-validation.tsv", gap(offset))
     with pytest.raises(SourceErrors, match="the pronoun does not stand at its offset"):
         recast("coreference/gap", tmp_path)

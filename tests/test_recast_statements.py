@@ -27,7 +27,7 @@ def asked(number: int, question: str, given: dict[str, Any], **fields: Any) -> d
 
 
 def write_drop(
-    folder: Path, *questions: dict[str, Any], passage: str = PASSAGE, split: str = "train"
+    folder: Path, *questions: dict[str, Any], passage: object = PASSAGE, split: str = "train"
 ) -> None:
     content = {"nfl_1": {"passage": passage, "qa_pairs": list(questions), "wiki_url": "http://x"}}
     write(folder, f"drop_dataset_{split}.json", json.dumps(content))
@@ -106,6 +106,74 @@ def test_drop_questions_that_cannot_be_used(tmp_path: Path, question: dict[str, 
     write_drop(tmp_path, question)
     with pytest.raises(SourceErrors, match=reason):
         recast("drop/drop", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ({"number": {}}, "field 'answer.number': wrong type, got {}; give a string or a number"),
+        ({"number": True}, "field 'answer.number': wrong type, got True; give a string or a number"),
+        ({"number": "\ud800"}, "field 'answer.number': half a surrogate pair"),
+        ({"spans": "Al"}, "field 'answer.spans': wrong type, got 'Al'; give a list of strings"),
+        ({"date": "May"}, "field 'answer.date': wrong type, got 'May'; give day, month and year"),
+        ({"date": {"day": False}}, "field 'answer.date.day': wrong type, got False; give a string or a num"),
+        ({"date": {"year": ["1"]}}, "field 'answer.date.year': wrong type, got ['1']; give a string or a num"),
+        (None, "field 'answer': wrong type, got 'null'; give number, date and spans"),
+    ],
+)
+def test_drop_answers_of_other_types(tmp_path: Path, given: dict[str, Any] | None, place: str) -> None:
+    write_drop(tmp_path, {"question": "Who won?", "answer": given, "query_id": "q1"})
+    with pytest.raises(SourceErrors) as caught:
+        recast("drop/drop", tmp_path)
+    first, _ = str(caught.value).splitlines()
+    assert first.startswith(f"{tmp_path / 'drop_dataset_train.json'}, row 0, {place}")
+
+
+@pytest.mark.parametrize(
+    ("others", "place"),
+    [
+        ("no list", "field 'validated_answers': wrong type, got 'no list'; give a list of answers"),
+        (7, "field 'validated_answers': wrong type, got 7; give a list of answers"),
+        ([answer("1"), 7], "field 'validated_answers[1]': wrong type, got 7; give number, date and spans"),
+    ],
+)
+def test_drop_with_other_annotators_of_other_types(tmp_path: Path, others: object, place: str) -> None:
+    write_drop(tmp_path, asked(1, "Who won?", answer("1"), validated_answers=others), split="dev")
+    with pytest.raises(SourceErrors) as caught:
+        recast("drop/drop", tmp_path)
+    first, _ = str(caught.value).splitlines()
+    assert first == f"{tmp_path / 'drop_dataset_dev.json'}, row 0, {place}"
+
+
+def test_drop_numbers_and_blanks(tmp_path: Path) -> None:
+    write_drop(
+        tmp_path,
+        asked(1, "How many points did they score?", {"number": 24}),
+        asked(2, "How many yards did he throw?", {"number": 2.5, "date": None, "spans": None}),
+        asked(3, "When did they play?", {"number": " ", "date": {"day": None, "month": "May", "year": 1998}}),
+        asked(4, "Who won?", {"number": " ", "spans": [" "], "date": {}}, validated_answers=None),
+    )
+    result = recast("drop/drop", tmp_path)
+    right = by_label(result, ENTAILED)
+    assert {key: row["answer"] for key, row in right.items()} == {"q1": "24", "q2": "2.5", "q3": "May 1998"}
+    assert result.faults.filtered == {"no answer": 1}
+
+
+def test_drop_without_a_passage(tmp_path: Path) -> None:
+    write_drop(tmp_path, asked(1, "Who won?", answer("1")), passage=None)
+    with pytest.raises(SourceErrors, match="field 'passage': wrong type, got 'null'; give a string"):
+        recast("drop/drop", tmp_path)
+
+
+def test_drop_passages_of_two_splits_are_not_one(tmp_path: Path) -> None:
+    """Both files have a passage `nfl_1`: the answers of one are no nearby answers of the other."""
+    asks = [asked(n, f"Who won game {n}?", answer(spans=(name,))) for n, name in enumerate(("Al", "Cy"))]
+    write_drop(tmp_path, *asks, passage="They played.")
+    alone = recast("drop/drop", tmp_path).triples("train")
+    assert {text for _, text, label in alone if label == NOT_ENTAILED} == {"Cy won game 0.", "Al won game 1."}
+    more = [asked(n, f"Who won game {n}?", answer(spans=(f"Ed{n}",))) for n in range(20)]
+    write_drop(tmp_path, *more, passage="We played.", split="dev")
+    assert recast("drop/drop", tmp_path).triples("train") == alone
 
 
 @pytest.mark.parametrize("content", ["[]", '{"a": {"passage": "x"}}', '{"a": {"qa_pairs": [1]}}'])

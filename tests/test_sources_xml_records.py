@@ -43,6 +43,23 @@ def test_a_record_knows_its_line(tmp_path: Path) -> None:
     assert [record.line for record in XmlRecords(InputFile(path, "corpus.xml"), "item")] == [2, 4]
 
 
+@pytest.mark.parametrize("encoding", ["x-none", "Shift_JIS", "UTF-7", "rot13", "idna"])
+def test_encodings_that_cannot_be_read(tmp_path: Path, encoding: str) -> None:
+    content = f'<?xml version="1.0" encoding="{encoding}"?><c><item/></c>'
+    with pytest.raises(SourceError) as caught:
+        read(tmp_path, content.encode())
+    assert str(caught.value) == (
+        f"{tmp_path / 'corpus.xml'}, line 1: encoding '{encoding}' is not known; "
+        "save the file as UTF-8, and let its first line say so"
+    )
+
+
+def test_utf_16_is_read(tmp_path: Path) -> None:
+    content = '<?xml version="1.0" encoding="UTF-16"?><c><item><p>né</p></item></c>'
+    fields, _ = read(tmp_path, content.encode("utf-16"))
+    assert fields == [{"p": ["né"]}]
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

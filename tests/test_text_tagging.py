@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pickle
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,7 @@ def test_a_pickle_that_names_code_is_refused() -> None:
 
 
 def test_an_empty_cache_names_the_command_that_fills_it(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(tagging.sys, "path", [])
+    monkeypatch.setattr(sys, "path", [])
     with pytest.raises(PrerequisiteError, match="benchwright models get tagger"):
         load_tagger(tmp_path, fetch=False)
 

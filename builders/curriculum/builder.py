@@ -198,7 +198,7 @@ def _info_of(info: DatasetInfo, corpora: Sequence[Corpus], redistribute: Redistr
         licence="mixed" if mixed else licence,
         licence_link=HOMEPAGE if mixed else "",
         redistribute=redistribute,
-        citation="\n".join([CURRICULUM_CITATION, *(corpus.citation for corpus in corpora)]),
+        citation="\n".join(filter(None, [CURRICULUM_CITATION, *(corpus.citation for corpus in corpora)])),
         source_datasets=tuple(corpus.hub for corpus in corpora if corpus.hub is not None),
     )
 

@@ -10,14 +10,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...errors import SourceError
+from ...errors import SourceError, UsageError
 from ...faults import FaultLog
 from ...hashing import content_ids
+from ...registry import closest
 from ...tasks import BINARY_NLI
 from ..base import SourceFile
 from ..sources.curriculum import TASK_SPLITS, TaskFiles, find_tasks, read_task
-from .phenomena import CORPORA, PHENOMENA, Corpus, Phenomenon
-from .recast import RecastRows, find_recasts, recasts
+from ._corpora import Corpus, corpus_named
+from .phenomena import PHENOMENA, Phenomenon
+from .recast import Recast, RecastRows, find_recasts, recasts
 from .recast.base import FoundRecast
 
 ROWS_SCHEMA = pa.schema(
@@ -74,17 +76,19 @@ class CurriculumSource:
 
 
 def read_curriculum(root: Path, faults: FaultLog) -> CurriculumSource:
-    """Read every phenomenon of a folder or zip archive: `find_tasks` and `find_recasts` say what counts.
+    """Read every phenomenon of `root`: `find_tasks` and `find_recasts` say what counts.
 
-    Where a phenomenon has published files, corpora for it are not recast, which a note says. Raises
-    SourceError if there is neither, or for files that cannot be used; SourceErrors as `faults` decides.
+    Published tasks are read from a folder or a zip archive, corpora from a folder alone (each may be an
+    archive in it). Where a phenomenon has published files, corpora for it are not recast, which a note says.
+    Raises SourceError if there is neither, or for files that cannot be used; SourceErrors as `faults`
+    decides; UsageError for a recast of a package that names no phenomenon.
     """
     corpora = sorted({name.partition("/")[2] for name in recasts})
     published = {files.task: files for files in find_tasks(root, list(PHENOMENA), corpora)}
     taken = [root / files.place for files in published.values()]
     found: dict[str, list[FoundRecast]] = {}
     for recast in find_recasts(root, taken) if root.is_dir() else ():
-        found.setdefault(recast.recast.phenomenon, []).append(recast)
+        found.setdefault(_known_phenomenon(recast.recast), []).append(recast)
     rows, notes = [], []
     for name, phenomenon in PHENOMENA.items():
         if name in published:
@@ -100,10 +104,19 @@ def read_curriculum(root: Path, faults: FaultLog) -> CurriculumSource:
         raise SourceError(
             "no task of Curriculum and no corpus to recast",
             path=root,
-            fix="give a folder with TASK.zip or TASK/train.jsonl and TASK/val.jsonl, or with CORPUS/ and the "
-            "corpus' own files in it; `benchwright list` names them",
+            fix="give a folder or zip archive with TASK/train.jsonl and TASK/val.jsonl (or TASK.zip), or a "
+            "folder, no archive, with CORPUS/ and the corpus' own files in it; `benchwright list` names them",
         )
     return _joined(rows, notes)
+
+
+def _known_phenomenon(recast: Recast) -> str:
+    if recast.phenomenon not in PHENOMENA:
+        raise UsageError(
+            f"the recast of {recast.corpus!r} is for no phenomenon of Curriculum, got {recast.phenomenon!r}; "
+            f"{closest(recast.phenomenon, list(PHENOMENA))}"
+        )
+    return recast.phenomenon
 
 
 def _joined(rows: Sequence[PhenomenonRows], notes: Sequence[str]) -> CurriculumSource:
@@ -152,7 +165,7 @@ def _recast(phenomenon: Phenomenon, found: Sequence[FoundRecast], faults: FaultL
         files.extend(replace(file, name=f"{folder.name}/{file.name}") for file in made.files)
         notes.append(f"{phenomenon.name}: recast from {recast.corpus}. {recast.differs}".rstrip(" "))
         notes.extend(f"{phenomenon.name}: {note}" for note in made.notes)
-        corpora.append(CORPORA[recast.corpus])
+        corpora.append(corpus_named(recast.corpus))
         read += made.read
     table = pa.concat_tables(tables)
     position = ROWS_SCHEMA.get_field_index("source_index")

@@ -1,4 +1,4 @@
-"""Records of XML files: one record an element of a name, in any encoding that the file declares.
+"""Records of XML files: one record an element of a name, in UTF-8, UTF-16 or a single-byte encoding.
 
 Nothing outside the file is read, and files that declare entities are refused.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.parsers import expat
 
-from ...errors import SourceError
+from ...errors import SourceError, show
 from .files import InputFile
 from .records import Record, cut_short
 
@@ -21,8 +21,9 @@ class XmlRecords:
 
     A record has its attributes as text under `@NAME`, and under each path below the element (`a/b`)
     the list of the texts of all elements there, as they stand; an element's text is what stands directly in
-    it. Elements of that name inside one another are not told apart. Raises SourceError for a file that is no
-    XML, is cut short, declares entities, or has no such element.
+    it. Elements of that name inside one another are not told apart. The encoding is the one that the file
+    declares. Raises SourceError for a file that is no XML, is cut short, declares entities or an encoding
+    that cannot be read, or has no such element.
     """
 
     def __init__(self, file: InputFile, tag: str) -> None:
@@ -31,10 +32,12 @@ class XmlRecords:
         self._found: list[Record] = []
         self._fields: dict[str, Any] | None = None
         self._line = 0
+        self._encoding: str | None = None
         self._path: list[str] = []
         self._texts: list[list[str]] = []
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
+        self._parser.XmlDeclHandler = self._declaration
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._characters
@@ -44,7 +47,7 @@ class XmlRecords:
         try:
             with self.file.open() as stream:
                 while block := stream.read(_BLOCK):
-                    self._parser.Parse(block, False)
+                    self._parse(block)
                     yield from self._found
                     self._found.clear()
         except expat.ExpatError as error:
@@ -62,6 +65,21 @@ class XmlRecords:
         if not self.rows:
             fix = "give the corpus as its publisher has it"
             raise SourceError(f"no element {self.tag!r}", path=self.file.shown, fix=fix)
+
+    def _parse(self, block: bytes) -> None:
+        try:
+            self._parser.Parse(block, False)
+        except (LookupError, ValueError):
+            # What pyexpat raises for names that Python does not know, and for encodings of several bytes.
+            raise SourceError(
+                f"encoding {show(self._encoding)} is not known",
+                path=self.file.shown,
+                line=1,
+                fix="save the file as UTF-8, and let its first line say so",
+            ) from None
+
+    def _declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
+        self._encoding = encoding
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         if self._fields is None:

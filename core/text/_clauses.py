@@ -158,57 +158,55 @@ def predicate_start(q: Question, start: int, *, openers: bool = True) -> int | N
         q.tags[start] in ("PRP", "EX") or q.tag(start + 1) not in NOMINAL | {"JJ"}
     ):
         return start + 1 if start + 1 < len(q) else None
-    preposition, before = None, ""
     if openers:
-        same = next(
-            (i for i in range(start + 1, len(q) - 1) if q.lows[i] == "the" and q.lows[i + 1] == "same"), None
-        )
-        if same is not None and q.lows[same - 1] not in NO_BOUNDARY:
-            return same
+        same = next((i for i in range(start + 2, len(q)) if q.lows[i - 1 : i + 1] == ["the", "same"]), None)
+        if same is not None and q.lows[same - 2] not in NO_BOUNDARY:
+            return same - 1
+    preposition = None
     for i in range(start + 1, len(q)):
-        low, tag, before = q.lows[i], q.tags[i], q.lows[i - 1]
-        if before in NO_BOUNDARY or (
-            "'s" in before and not (is_participle(q, i) and q.low(i + 1) in PREPOSITIONS)
-        ):
+        if _is_inside(q, i):
             continue
-        after_noun = q.tags[i - 1] not in NOT_BEFORE or i == start + 1
-        if q.is_relative(i) and tag != "IN" and q.is_nominal(i - 1):
+        if q.is_relative(i) and q.tags[i] != "IN" and q.is_nominal(i - 1):
             return _after_relative(q, i)
-        quoted = q.words[i][0] in "\"'“‘`"
+        if _opens_predicate(q, start, i, openers):
+            return i
         if (
-            low in DETERMINERS
-            and not quoted
-            and (after_noun or q.low(i + 1) == "same")
-            and not q.commas[i - 1]
+            preposition is None
+            and q.lows[i] in PREPOSITIONS - {"of"}
+            and q.tags[i] in ("IN", "TO", "RP", "RB")
         ):
-            return i
-        if low == "part" and q.low(i + 1) == "of":
-            return i
-        if openers and after_noun and low in OPENERS:
-            adjective = tag == "JJ" and low != "same" and _noun_follows(q, i)
-            if low == "same" or not (q.tags[i - 1] == "JJ" or adjective):
-                return i
-        if is_participle(q, i) and not _is_reduced(q, i):
-            return i
-        if tag == "RB" and i + 1 < len(q) and (is_participle(q, i + 1) or q.tags[i + 1] == "RB"):
-            continue
-        if (
-            tag in ("JJ", "JJR", "RB", "RBR")
-            and after_noun
-            and q.tags[i - 1] != "JJ"
-            and not _noun_follows(q, i)
-        ):
-            return i
-        if preposition is None and (low in PREPOSITIONS and low != "of") and tag in ("IN", "TO", "RP", "RB"):
             preposition = i
-    if (
-        preposition is None
-        and len(q) > start + 1
-        and q.tags[-1] in ("JJ", "VBN", "RB")
-        and before not in NO_BOUNDARY
-    ):
-        return len(q) - 1
+    last = len(q) - 1
+    if preposition is None and last > start and q.tags[last] in ("JJ", "VBN", "RB"):
+        return None if q.lows[last - 1] in NO_BOUNDARY else last
     return preposition
+
+
+def _is_inside(q: Question, i: int) -> bool:
+    """Whether the word before shows that a phrase goes on at `i`."""
+    before = q.lows[i - 1]
+    if before in NO_BOUNDARY:
+        return True
+    return "'s" in before and not (is_participle(q, i) and q.low(i + 1) in PREPOSITIONS)
+
+
+def _opens_predicate(q: Question, start: int, i: int, openers: bool) -> bool:
+    low, tag, before = q.lows[i], q.tags[i], q.tags[i - 1]
+    after_noun = before not in NOT_BEFORE or i == start + 1
+    quoted = q.words[i][0] in "\"'“‘`"
+    if low in DETERMINERS and (after_noun or q.low(i + 1) == "same") and not quoted and not q.commas[i - 1]:
+        return True
+    if low == "part" and q.low(i + 1) == "of":
+        return True
+    if openers and after_noun and low in OPENERS:
+        modifies = before == "JJ" or (tag == "JJ" and _noun_follows(q, i))
+        if low == "same" or not modifies:
+            return True
+    if is_participle(q, i) and not _is_reduced(q, i):
+        return True
+    if tag == "RB" and i + 1 < len(q) and (is_participle(q, i + 1) or q.tags[i + 1] == "RB"):
+        return False
+    return tag in ("JJ", "JJR", "RB", "RBR") and after_noun and before != "JJ" and not _noun_follows(q, i)
 
 
 def _noun_follows(q: Question, i: int) -> bool:

@@ -247,14 +247,14 @@ def yes_no(q: Question) -> YesNo | str:
     rest = " ".join([*adverbs, q.text(verb)])
     if low not in ("do", "does", "did"):
         return replace(_polar(subject, auxiliary, rest), lost=(q.words[0],))
-    made = inflected(q, 0, verb)
-    yes = " ".join([subject, *adverbs, made, q.text(verb + 1)]).strip()
+    form = inflected(q, 0, verb)
+    yes = " ".join([subject, *adverbs, form, q.text(verb + 1)]).strip()
     lead = [a for a in adverbs if a.lower() in ("still", "also")]
     tail = " ".join([*(a for a in adverbs if a not in lead), q.text(verb)])
     return YesNo(
         yes,
         " ".join([subject, *lead, auxiliary, "not", tail]),
-        (q.words[0], q.words[verb]) if made != q.words[verb] else (q.words[0],),
+        (q.words[0], q.words[verb]) if form != q.words[verb] else (q.words[0],),
     )
 
 

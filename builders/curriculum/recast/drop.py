@@ -5,6 +5,7 @@ Source: "DROP: A Reading Comprehension Benchmark Requiring Discrete Reasoning Ov
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ NO_ANSWER = "no answer"
 _FILES = {"train": ("drop_dataset_train.json",), "dev": ("drop_dataset_dev.json",)}
 _LAYOUT = 'give {"PASSAGE ID": {"passage", "qa_pairs": [{"question", "answer", "query_id"}]}}'
 _PARTS_OF_DATE = ("day", "month", "year")
+_DATE = "give day, month and year"
 
 
 class _Question(NamedTuple):
@@ -37,6 +39,11 @@ class _Question(NamedTuple):
     def gold(self) -> list[str]:
         return self.answers[0]
 
+    @property
+    def passage(self) -> tuple[str, str]:
+        """Split and id: ids may begin anew in each file."""
+        return self.split, self.record.fields["passage_id"]
+
 
 def recast_drop(root: Path, faults: FaultLog) -> RecastRows:
     """Read `drop_dataset_train.json` and `drop_dataset_dev.json`.
@@ -44,7 +51,8 @@ def recast_drop(root: Path, faults: FaultLog) -> RecastRows:
     A file maps passage ids to `passage` and `qa_pairs` (`question`, `query_id`, `answer`, and in the dev file
     `validated_answers`). An answer has `number`, `date` (`day`, `month`, `year`) and `spans`, of which one is
     filled; several spans are joined by commas and "and", and one of them is replaced in the wrong answer.
-    Questions on one passage form a group. Raises SourceError and SourceErrors as the readers do.
+    Numbers and parts of a date may be JSON numbers. Questions on one passage form a group. Raises SourceError
+    and SourceErrors as the readers do.
     """
     found = corpus_files(root, _FILES)
     pairs = PairCollector(CORPUS, RULE, faults)
@@ -53,9 +61,9 @@ def recast_drop(root: Path, faults: FaultLog) -> RecastRows:
         records = list(_records(file))
         questions += [question for record in records if (question := _read(split, record, faults))]
         files.append(file.describe(len(records)))
-    nearby: dict[str, list[str]] = {}
+    nearby: dict[tuple[str, str], list[str]] = {}
     for question in questions:
-        nearby.setdefault(question.record.fields["passage_id"], []).extend(question.gold)
+        nearby.setdefault(question.passage, []).extend(question.gold)
     wrong = WrongAnswers(span for spans in nearby.values() for span in spans)
     collect_statements([_asked(question, nearby, wrong) for question in questions], pairs)
     return pairs.finish(files, missing_notes(found, tuple(_FILES)))
@@ -78,7 +86,7 @@ def _records(file: InputFile) -> Iterator[Record]:
                 file.shown,
                 row,
                 None,
-                {**question, "passage_id": passage_id, "passage": found.get("passage")},
+                {**question, "passage_id": passage_id, "passage": passage.get("passage")},
             )
             row += 1
 
@@ -90,8 +98,8 @@ def _read(split: str, record: Record, faults: FaultLog) -> _Question | None:
             if not record.text(name).strip():
                 raise record.fault(EMPTY_COMPONENT, name, value=record.fields[name], fix="fill it in")
         record.text("query_id")
-        given = [record.fields.get("answer"), *(record.fields.get("validated_answers") or [])]
-        answers = [_spans(record, answer) for answer in given]
+        given = {"answer": record.fields.get("answer"), **_validated(record)}
+        answers = [_spans(record, field, answer) for field, answer in given.items()]
     except SourceError as fault:
         faults.bad(fault)
         return None
@@ -101,25 +109,55 @@ def _read(split: str, record: Record, faults: FaultLog) -> _Question | None:
     return _Question(record, split, [spans for spans in answers if spans])
 
 
-def _spans(record: Record, answer: Any) -> list[str]:
+def _validated(record: Record) -> dict[str, Any]:
+    """The answers of other annotators, by the names that faults give them. Raises SourceError."""
+    answers = record.fields.get("validated_answers")
+    if answers is None:
+        return {}
+    if not isinstance(answers, list):
+        raise record.fault("wrong type", "validated_answers", value=answers, fix="give a list of answers")
+    return {f"validated_answers[{number}]": answer for number, answer in enumerate(answers)}
+
+
+def _spans(record: Record, field: str, answer: Any) -> list[str]:
     """The texts of one answer; empty where the corpus has none. Raises SourceError."""
-    if not isinstance(answer, dict):
-        raise record.fault("wrong type", "answer", value=answer, fix="give number, date and spans")
-    parts = record._replace(fields=answer)
-    number = answer.get("number")
-    if number not in (None, ""):
-        return [str(number)]
-    spans = [text.strip() for text in parts.texts("spans")] if answer.get("spans") else []
-    if any(spans):
-        return [text for text in spans if text]
-    date = answer.get("date")
-    if not isinstance(date, dict):
-        return []
-    text = " ".join(str(date[name]).strip() for name in _PARTS_OF_DATE if date.get(name))
-    return [text] if text.strip() else []
+    parts = _members(record, field, answer, "give number, date and spans")
+    number = _written(record, f"{field}.number", parts.get("number"))
+    if number:
+        return [number]
+    if parts.get("spans") is not None:
+        name = f"{field}.spans"
+        spans = record._replace(fields={name: parts["spans"]}).texts(name)
+        filled = [text for span in spans if (text := span.strip())]
+        if filled:
+            return filled
+    date = {} if parts.get("date") is None else _members(record, f"{field}.date", parts["date"], _DATE)
+    texts = [_written(record, f"{field}.date.{name}", date.get(name)) for name in _PARTS_OF_DATE]
+    text = " ".join(text for text in texts if text)
+    return [text] if text else []
 
 
-def _asked(question: _Question, nearby: dict[str, list[str]], wrong: WrongAnswers) -> AskedPassage:
+def _members(record: Record, field: str, value: Any, fix: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise record.fault("wrong type", field, value="null" if value is None else value, fix=fix)
+    return value
+
+
+def _written(record: Record, field: str, value: Any) -> str:
+    """A number or a part of a date as text; empty where the corpus has none. Raises SourceError."""
+    if value is None:
+        return ""
+    if type(value) is str:
+        record.refuse_surrogates(field, value)
+        return value.strip()
+    if type(value) is int or (type(value) is float and math.isfinite(value)):
+        return str(value)
+    raise record.fault("wrong type", field, value=value, fix="give a string or a number")
+
+
+def _asked(
+    question: _Question, nearby: dict[tuple[str, str], list[str]], wrong: WrongAnswers
+) -> AskedPassage:
     record = question.record
     passage_id, passage, query_id = (record.fields[name] for name in ("passage_id", "passage", "query_id"))
     gold = question.gold
@@ -128,7 +166,7 @@ def _asked(question: _Question, nearby: dict[str, list[str]], wrong: WrongAnswer
     other = wrong.draw(
         [gold[-1], *every],
         key=query_id,
-        nearby=nearby[passage_id],
+        nearby=nearby[question.passage],
         passage=passage,
         question=record.fields["question"],
     )
@@ -157,5 +195,8 @@ DROP = Recast(
         "entailed with another number, date or span of the passage or corpus."
     ),
     read=recast_drop,
-    differs="Questions are turned into sentences; the release puts the answer in place of the question word.",
+    differs=(
+        "Questions are turned into sentences; the release puts the answer in place of the question word. "
+        "Validation is the dev file; no test file is read."
+    ),
 )

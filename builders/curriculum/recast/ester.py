@@ -74,5 +74,8 @@ ESTER = Recast(
         "another question."
     ),
     read=recast_ester,
-    differs="No wrong span is contained in an answer or contains one.",
+    differs=(
+        "No wrong span is contained in an answer or contains one. Validation is the dev file; no test "
+        "file is read."
+    ),
 )

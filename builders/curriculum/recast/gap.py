@@ -5,6 +5,7 @@ Source: "Mind the GAP: A Balanced Corpus of Gendered Ambiguous Pronouns" (1810.0
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from ....faults import FaultLog
@@ -20,6 +21,7 @@ _FILES = {
     "dev": ("gap-validation.tsv",),
     "test": ("gap-test.tsv",),
 }
+_OFFSET = re.compile(r"[0-9]{1,9}")
 _COREFERENT: dict[str | int, bool] = {"TRUE": True, "True": True, "FALSE": False, "False": False}
 
 
@@ -39,7 +41,7 @@ def recast_gap(root: Path, faults: FaultLog) -> RecastRows:
 def _item(split: str, record: Record) -> Item:
     text, pronoun = record.filled_text("Text"), filled("Pronoun", record.text("Pronoun"))
     offset = record.text("Pronoun-offset")
-    place = int(offset) if offset.isdecimal() else -1
+    place = int(offset) if _OFFSET.fullmatch(offset) else -1
     if place < 0 or text[place : place + len(pronoun)] != pronoun:
         fix = "count Unicode code points of the unchanged text"
         raise record.fault(
@@ -68,5 +70,8 @@ GAP = Recast(
         "pronoun stands for it."
     ),
     read=recast_gap,
-    differs="Names are put at the pronoun's offset; in the release some stand elsewhere in a word.",
+    differs=(
+        "Names are put at the pronoun's offset; in the release some stand elsewhere in a word. "
+        "gap-development is train, gap-validation is validation, gap-test is test."
+    ),
 )

@@ -12,8 +12,8 @@ from pathlib import Path
 from ....faults import FaultLog
 from ...sources.files import InputFile
 from ...sources.records import Record, text_lines
-from ...sources.splits import missing_notes
-from .base import Item, PairCollector, Recast, RecastRows, corpus_files, recast_records
+from ._collecting import recast_files
+from .base import Item, PairCollector, Recast, RecastRows
 from .rules import choices_to_pairs, joined
 
 CORPUS = "logiqa"
@@ -31,14 +31,7 @@ def recast_logiqa(root: Path, faults: FaultLog) -> RecastRows:
     which begin with `A.` to `D.`; the letters are taken off. A block of other lines is a fault. An item's id
     is the number of its block. Raises SourceError and SourceErrors as the readers do.
     """
-    found = corpus_files(root, _FILES)
-    pairs = PairCollector(CORPUS, RULE, faults)
-    files = []
-    for split, file in found.items():
-        blocks = _Blocks(file)
-        recast_records(((split, block) for block in blocks), pairs, _item)
-        files.append(file.describe(blocks.rows))
-    return pairs.finish(files, missing_notes(found, tuple(_FILES)))
+    return recast_files(root, _FILES, _Blocks, PairCollector(CORPUS, RULE, faults), _item)
 
 
 class _Blocks:

@@ -86,6 +86,9 @@ SQUAD = Recast(
         "entailed with another of its type."
     ),
     read=recast_squad,
-    differs="The released task was not made from SQuAD, whose questions become statements as DROP's do.",
+    differs=(
+        "The released task was not made from SQuAD, whose questions become statements as DROP's do. Validation "
+        "is the dev file; no test file is read."
+    ),
     released=False,
 )
