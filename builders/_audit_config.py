@@ -10,7 +10,7 @@ import numpy as np
 from ..release import SPLITS
 from ._audit_findings import Finding, Severity
 from ._audit_near import THRESHOLD
-from ._audit_rows import AuditRows, conflicts, later_copies
+from ._audit_rows import AuditRows
 
 # Columns that hold what several rows are about: it may well stand in train and in evaluation data.
 _SHARED = ("premise", "passage", "context")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ._audit_findings import Finding, Severity
-from ._audit_rows import AuditRows, combined, conflicts, later_copies
+from ._audit_rows import AuditRows
 
 MAX_WORDS = 125
 """Most words that a model of 128 tokens, three of them its own, can read: a word is a token or more."""

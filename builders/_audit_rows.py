@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..splitting.equal_inputs import combined, dense
 from ..tasks import Task
 from ._audit_near import NearDuplicates
 
@@ -92,13 +93,11 @@ class AuditRows:
 
     def take(self, rows: np.ndarray) -> AuditRows:
         """The rows at `rows`, ascending."""
-        codes = (np.unique(keys[rows], return_inverse=True)[1] for keys in (self.exact, self.normalised))
-        exact, normalised = (values.astype(np.int64) for values in codes)
         return replace(
             self,
             uids=self.uids.take(pa.array(rows)),
-            exact=exact,
-            normalised=normalised,
+            exact=dense(self.exact[rows]),
+            normalised=dense(self.normalised[rows]),
             targets=self.targets[rows],
             components={name: replace(c, at=c.at[rows]) for name, c in self.components.items()},
             source_splits=self.source_splits[rows],
@@ -117,36 +116,6 @@ class AuditRows:
             texts, codes = _distinct(component.normalised)
             columns.append((texts, codes[component.at[first]]))
         return NearDuplicates(columns)
-
-
-def later_copies(keys: np.ndarray) -> np.ndarray:
-    """Positions, ascending, whose key stands at an earlier position."""
-    several = _repeated(keys)
-    _, first = np.unique(keys[several], return_index=True)
-    return np.delete(several, first)
-
-
-def conflicts(inputs: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, int]:
-    """Positions of rows whose input stands with more than one target, and the number of such inputs."""
-    several = _repeated(inputs)
-    _, first = np.unique(combined(inputs[several], targets[several]), return_index=True)
-    values, counts = np.unique(inputs[several][first], return_counts=True)
-    found = values[counts > 1]
-    return several[np.isin(inputs[several], found)], len(found)
-
-
-def _repeated(keys: np.ndarray) -> np.ndarray:
-    """Positions, ascending, whose key stands more than once: few, so that only these need sorting.
-
-    Keys are dense, or a part of dense ones.
-    """
-    return np.flatnonzero(np.bincount(keys, minlength=1)[keys] > 1)
-
-
-def combined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Dense codes (int64) that are equal where both codes are; `second` may have -1 for none."""
-    pairs = first * (int(second.max(initial=0)) + 2) + second + 1
-    return np.unique(pairs, return_inverse=True)[1].astype(np.int64)
 
 
 def _distinct(texts: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, np.ndarray]:

@@ -207,8 +207,9 @@ def _inoculation(points: Sequence[Entry], stale: Stale) -> Iterator[PropertySect
             Markdown(
                 "In percent, correlations too: what a model scores after it was trained on so many rows of "
                 "every label (0: as it came). A curve that rises early shows knowledge that the model had or "
-                "learns easily; one that stays flat, what these rows do not teach it. The model as it came answers with its single best "
-                "output, a trained one adds up the outputs that stand for one label."
+                "learns easily; one that stays flat, what these rows do not teach it. The model as it came "
+                "answers with its single best output, a trained one adds up the outputs that stand for one "
+                "label."
             ),
             _seeds(points),
         ),

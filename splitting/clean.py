@@ -21,25 +21,28 @@ from .base import (
     Splitter,
     splitters,
 )
+from .equal_inputs import conflicts, dense, later_copies
 
 # By the word in `placed_by`: what is left out, as the end of "n rows ...".
 _REASONS = {
     "conflict": "are in no split: rows of equal input have different targets",
     "duplicate": "are in no split: an earlier row of their split has equal input",
-    "leak": "are in no split: a later split has a row of equal input",
+    "leak": "are in no split: a later split of the other rule has a row of equal input",
 }
 
 
 class CleanSplitter(Splitter):
     """Place rows by another rule, then leave out conflicts, duplicates and leaks.
 
-    Rows are compared by `inputs`, codes that are equal where inputs are, character for character. In this
-    order, each step looking at rows that are still placed:
+    Rows are compared by `inputs`, codes that are equal where inputs are, character for character. Evaluation
+    data is cleaned first and by itself, so that none of it depends on what trains. In this order, each step
+    looking at rows that are still placed:
 
-    1. "conflict": all rows of an input that stands with more than one target, on whatever sides;
-    2. "duplicate": rows whose input an earlier row (in source order) of their side has;
-    3. "leak": train rows whose input stands in validation or test, validation rows whose input stands in
-       test. Evaluation data is never changed for the sake of train.
+    1. "conflict": all rows of validation and test whose input stands there with more than one target;
+    2. "leak": validation rows whose input stands in test;
+    3. "leak": train rows whose input the other rule has in validation or test, whatever the target;
+    4. "conflict": all train rows whose input stands in train with more than one target;
+    5. "duplicate": rows whose input an earlier row (in source order) of their side has.
 
     `placed_by` has these words for rows left out, else the word of the other rule; sides keep its order.
     Rows that the other rule leaves out have no say. `of` is the other rule: its name as `splitter`, its
@@ -56,6 +59,12 @@ class CleanSplitter(Splitter):
     >>> made = CleanSplitter(of={"splitter": "published", "parameters": {}}).split(rows)
     >>> made.side.tolist(), made.placed_by.tolist()
     ([-1, 0, -1, 0, 0, 1], ['leak', 'published', 'duplicate', 'published', 'published', 'published'])
+
+    Notes
+    -----
+    A train row that contradicts an evaluation row is a leak, not a conflict: were it a conflict, train would
+    take rows out of evaluation, and two cleaned splits with one evaluation side could no longer be compared.
+    It is a leak, too, where that evaluation row leaves as a conflict.
     """
 
     name = "clean"
@@ -80,23 +89,21 @@ class CleanSplitter(Splitter):
                 "another splitter"
             )
         made = self._rule.split(rows, scores)
-        targets = rows.labels if rows.targets is None else rows.targets
-        side, placed_by = made.side.copy(), made.placed_by.astype(object)
+        left = _left_out(rows, made.side)
         # What it says of sides without rows is said of this split too.
         notes = [note for note in made.notes if note.code != "empty_split"]
-        for word, found in (
-            ("conflict", lambda: _conflicts(rows.inputs, targets, side)),
-            ("duplicate", lambda: _later_copies(rows.inputs, side)),
-            ("leak", lambda: _leaks(rows.inputs, side)),
-        ):
-            gone = found()
+        for word, reason in _REASONS.items():
+            gone = np.flatnonzero(left == word)
             if len(gone):
-                side[gone], placed_by[gone] = UNUSED, word
-                notes.append(Note(word, f"{len(gone)} rows {_REASONS[word]}", rows.names(gone)))
+                notes.append(Note(word, f"{len(gone)} rows {reason}", rows.names(gone)))
+        side = np.where(left == "", made.side, UNUSED)
+        placed_by = np.where(left == "", made.placed_by, left).astype(object)
         for name, number in SIDES.items():
-            if not (side == number).any() and (made.side == number).any():
+            words = left[made.side == number]
+            if len(words) and (words != "").all():
+                counts = (f"{(words == word).sum()} {word}" for word in _REASONS if (words == word).any())
                 raise SplitError(
-                    f"{name} would be empty: each of its rows is a conflict or stands in a later split; "
+                    f"{name} would be empty: all of its {len(words)} rows are left out ({', '.join(counts)}); "
                     "leave this config out, or use another split of the rows"
                 )
         kept = (made.rows(number) for number in SIDES.values())
@@ -105,30 +112,28 @@ class CleanSplitter(Splitter):
         return Placement(train, validation, test, placed_by, made.score, tuple(notes), unused)
 
 
-def _conflicts(inputs: np.ndarray, targets: np.ndarray | None, side: np.ndarray) -> np.ndarray:
-    """Placed rows whose input stands with more than one target on any side."""
-    placed = np.flatnonzero(side != UNUSED)
-    if targets is None:
-        return placed[:0]
-    pairs = np.unique(np.stack([inputs[placed], targets[placed]], axis=1), axis=0)
-    values, counts = np.unique(pairs[:, 0], return_counts=True)
-    return placed[np.isin(inputs[placed], values[counts > 1])]
+def _left_out(rows: SplitRows, side: np.ndarray) -> np.ndarray:
+    """The word (object) for each row that is left out of the sides (int8[n]) of another rule, else ""."""
+    assert rows.inputs is not None
+    inputs = dense(rows.inputs)
+    targets = rows.labels if rows.targets is None else rows.targets
+    targets = np.zeros(len(rows), dtype=np.int64) if targets is None else dense(targets)
+    left = np.full(len(rows), "", dtype=object)
 
+    def placed(*sides: int) -> np.ndarray:
+        return np.flatnonzero(np.isin(side, sides) & (left == ""))
 
-def _later_copies(inputs: np.ndarray, side: np.ndarray) -> np.ndarray:
-    """Placed rows whose input stands in an earlier row of the same side."""
-    later = []
+    def contradicted(*sides: int) -> np.ndarray:
+        members = placed(*sides)
+        return members[conflicts(inputs[members], targets[members])[0]]
+
+    evaluation = inputs[placed(VALIDATION, TEST)]
+    left[contradicted(VALIDATION, TEST)] = "conflict"
+    for earlier, later in ((VALIDATION, inputs[placed(TEST)]), (TRAIN, evaluation)):
+        members = placed(earlier)
+        left[members[np.isin(inputs[members], later)]] = "leak"
+    left[contradicted(TRAIN)] = "conflict"
     for number in SIDES.values():
-        members = np.flatnonzero(side == number)
-        _, first = np.unique(inputs[members], return_index=True)
-        later.append(np.delete(members, first))
-    return np.sort(np.concatenate(later))
-
-
-def _leaks(inputs: np.ndarray, side: np.ndarray) -> np.ndarray:
-    """Rows whose input stands on a later side: train, validation, test."""
-    train, validation, test = (np.flatnonzero(side == number) for number in (TRAIN, VALIDATION, TEST))
-    evaluation = inputs[np.concatenate([validation, test])]
-    return np.concatenate(
-        [train[np.isin(inputs[train], evaluation)], validation[np.isin(inputs[validation], inputs[test])]]
-    )
+        members = placed(number)
+        left[members[later_copies(inputs[members])]] = "duplicate"
+    return left

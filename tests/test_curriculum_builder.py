@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from datasets import ClassLabel, load_dataset
 from benchwright.builders.base import BuildOptions, Origin, SourceData, builders
 from benchwright.builders.build import build
 from benchwright.builders.curriculum import PHENOMENA
+from benchwright.builders.curriculum.phenomena import CURRICULUM_CITATION
+from benchwright.builders.curriculum.recast import recasts
 from benchwright.builders.rebuild import rebuild
 from benchwright.builders.scoring import TableMaker, names_by_scorer
 from benchwright.builders.verify import verify
@@ -200,6 +203,59 @@ def test_each_builder_makes_its_own_kind_and_every_config_by_name() -> None:
     builder = builders.get("curriculum")()
     without = builder.configs(BuildOptions(), {})
     assert len(without) == 36 * 2
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Installs a package whose recast of a corpus `hens` is for the phenomenon of the given name."""
+
+    def install(phenomenon: str) -> None:
+        site = tmp_path / "site"
+        about = site / "hens-1.0.dist-info"
+        about.mkdir(parents=True)
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: hens\nVersion: 1.0\n")
+        entry = f"{phenomenon}/hens = hens_recast:HENS"
+        (about / "entry_points.txt").write_text(f"[benchwright.recasts]\n{entry}\n")
+        (site / "hens_recast.py").write_text(
+            "from dataclasses import replace\n"
+            "from benchwright.builders.curriculum.recast.piqa import PIQA\n"
+            f"HENS = replace(PIQA, phenomenon={phenomenon!r}, corpus='hens', differs='')\n"
+        )
+        monkeypatch.syspath_prepend(str(site))
+        monkeypatch.delitem(sys.modules, "hens_recast", raising=False)
+        # What packages add is looked up once a process: a registry of the test's own looks again.
+        monkeypatch.setattr(recasts, "_plugins", None)
+        monkeypatch.setattr(recasts, "_objects", dict(recasts._objects))
+
+    shutil.copytree(SAMPLE / "piqa", tmp_path / "source" / "hens")
+    return install
+
+
+def test_a_corpus_of_a_package_has_no_known_licence(tmp_path: Path, plugin: Callable[[str], None]) -> None:
+    plugin("physicalqa")
+    builder = builders.get("curriculum")()
+    data = builder.read(tmp_path / "source", FaultLog(), Origin("folder"))
+    assert set(data.parts) == {"physicalqa"}
+    assert (builder.info.licence, builder.info.redistribute) == ("unknown", "ids_only")
+    assert builder.info.citation == CURRICULUM_CITATION
+    assert "licence of physicalqa: unknown (hens)" in data.notes
+
+
+def test_a_recast_for_no_phenomenon_is_named(tmp_path: Path, plugin: Callable[[str], None]) -> None:
+    plugin("phisicalqa")
+    with pytest.raises(
+        UsageError,
+        match=r"'hens' is for no phenomenon of Curriculum, got 'phisicalqa'; did you mean physicalqa",
+    ):
+        read(tmp_path / "source")
+
+
+def test_corpora_are_not_read_from_an_archive(tmp_path: Path) -> None:
+    archive = shutil.make_archive(str(tmp_path / "all"), "zip", copy(tmp_path / "corpora", "piqa", "mrpc"))
+    with pytest.raises(SourceError, match=r"a folder, no archive, with CORPUS/ and the corpus' own files"):
+        read(Path(archive))
+    tasks = shutil.make_archive(str(tmp_path / "tasks"), "zip", copy(tmp_path / "published", "sentiment"))
+    assert set(read(Path(tasks)).parts) == {"sentiment"}
 
 
 def test_wrong_names_and_choices_are_refused(tmp_path: Path) -> None:

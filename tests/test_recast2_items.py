@@ -42,6 +42,16 @@ def test_babi_stories_out_of_order_are_one_fault_each(tmp_path):
         recast("spatial/babi", tmp_path)
 
 
+def test_babi_numbers_of_any_length_are_one_fault(tmp_path):
+    path = write(tmp_path, "qa17_train.txt", STORY + f"{'9' * 5_000} The hat is above the cup.\n" + STORY)
+    result = recast("spatial/babi", tmp_path, "drop")
+    assert len(result.rows) == 4
+    assert result.faults.dropped == {"line out of order": 1}
+    with pytest.raises(SourceErrors) as error:
+        recast("spatial/babi", tmp_path)
+    assert str(error.value).startswith(f"{path}, row 2, line 5: line out of order, got '9999")
+
+
 def test_tracie_cuts_the_line_at_its_markers(tmp_path):
     line = 'event: Bo owns a bed  ends after he left story: Bo left. "He slept."\tanswer: {}\n'
     write(tmp_path, "data/uniform-prior/tracie_test.txt", line.format("positive") + "\n" + "event: x\n")
@@ -195,3 +205,15 @@ def test_counterfactual_places_must_fit_and_leave_something(tmp_path):
         recast("counterfactual/semeval2020_task5", tmp_path)
     assert f"{path}, row 1, line 3, " in str(error.value)
     assert "characters 0 to 5 of the sentence are 'If so '" in str(error.value)
+
+
+@pytest.mark.parametrize("place", ["9" * 5_000, "²", "-2", "١"])
+def test_counterfactual_places_are_few_digits(tmp_path, place):
+    path = write(tmp_path, "subtask2_test.csv", HEADER + f"3,If so I go.,If so,I go,0,{place},6,9\n")
+    with pytest.raises(SourceErrors) as error:
+        recast("counterfactual/semeval2020_task5", tmp_path)
+    first = str(error.value).splitlines()[0]
+    assert first.startswith(
+        f"{path}, row 0, line 2, field 'antecedent_endid': not a place in the sentence, got "
+    )
+    assert first.endswith("give the place of a character of the sentence, from 0 to 10")

@@ -117,7 +117,10 @@ def test_drop_questions_that_cannot_be_used(tmp_path: Path, question: dict[str, 
         ({"spans": "Al"}, "field 'answer.spans': wrong type, got 'Al'; give a list of strings"),
         ({"date": "May"}, "field 'answer.date': wrong type, got 'May'; give day, month and year"),
         ({"date": {"day": False}}, "field 'answer.date.day': wrong type, got False; give a string or a num"),
-        ({"date": {"year": ["1"]}}, "field 'answer.date.year': wrong type, got ['1']; give a string or a num"),
+        (
+            {"date": {"year": ["1"]}},
+            "field 'answer.date.year': wrong type, got ['1']; give a string or a num",
+        ),
         (None, "field 'answer': wrong type, got 'null'; give number, date and spans"),
     ],
 )

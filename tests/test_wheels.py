@@ -65,7 +65,10 @@ def test_members_within_their_limit() -> None:
 
 def test_a_wheel_is_read_and_removed(tmp_path: Path, index: Path) -> None:
     write_wheel(index, "toy", "1.0", a=b"text")
-    with downloaded_wheel("toy==1.0", tmp_path / "work") as wheel, open_member(wheel, "a", 4, "toy") as stream:
+    with (
+        downloaded_wheel("toy==1.0", tmp_path / "work") as wheel,
+        open_member(wheel, "a", 4, "toy") as stream,
+    ):
         assert stream.read() == b"text"
     assert not (tmp_path / "work").exists()
     with pytest.raises(PrerequisiteError, match="toy==2.0 could not be downloaded"):

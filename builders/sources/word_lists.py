@@ -40,6 +40,8 @@ _WORDS = frozenset({"word", "words", "spelling"})
 # Frequencies per million of a whole list sum to a million, less what the list leaves out.
 _PLAUSIBLE_SUM = (0.8 * _MILLION, 1.05 * _MILLION)
 _PLAUSIBLE_LARGEST = 1_000
+# A word in lower case without a number, and phones of which the vowels have their stress: most lines.
+_USUAL_PRONUNCIATION = re.compile(r"([a-z'.-]+)((?: [A-Z]+[012]?)+)")
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 
 
@@ -323,6 +325,10 @@ def _syllables(lines: Iterable[str], path: str) -> dict[str, int]:
     """Syllables by word from lines like `DOG 1 D AO1 G` or `dog(2) D AA1 G # note`."""
     found: dict[str, int] = {}
     for number, line in enumerate(lines, 1):
+        if usual := _USUAL_PRONUNCIATION.fullmatch(line):
+            word, sounds = usual.groups()
+            found.setdefault(word, max(1, sum(map(sounds.count, "012"))))
+            continue
         if line.startswith(";;;") or not line.strip():
             continue
         word, *phones = line.split(" #", 1)[0].split()

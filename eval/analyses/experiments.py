@@ -116,6 +116,8 @@ class Outcome:
     given_away: bool | None
     simple_to_hard: float | None
     generalises: bool | None
+    known_from: float = KNOWN
+    given_away_from: float = GIVEN_AWAY
 
 
 def inoculation(results: Sequence[Result]) -> list[InoculationPoint]:

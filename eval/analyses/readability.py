@@ -55,7 +55,7 @@ def grades(texts: Iterable[str], syllables: Mapping[str, int]) -> np.ndarray:
         for word in words:
             if word not in known:
                 known[word] = syllables[word] if word in syllables else estimated_syllables(word)
-        total = sum(known[word] for word in words)
+        total = sum(map(known.__getitem__, words))
         found.append(flesch_kincaid_grade(len(words), _sentences(text), total) if words else np.nan)
     return np.array(found, dtype=np.float64)
 
