@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..release import SPLITS
+from ..splitting.equal_inputs import conflicts, later_copies
 from ._audit_findings import Finding, Severity
 from ._audit_near import THRESHOLD
 from ._audit_rows import AuditRows

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ..splitting.equal_inputs import combined, conflicts, later_copies
 from ._audit_findings import Finding, Severity
 from ._audit_rows import AuditRows
 

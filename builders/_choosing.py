@@ -11,8 +11,11 @@ from ..registry import closest
 from ..splitting import splitters
 from ._errata import Errata
 from .base import Builder, BuildOptions, ConfigSpec, SourceData
+from .pvi_configs import is_pvi_config
 from .repair import with_clean
 from .sources.origin import open_source
+
+_NAMES_SHOWN = 4
 
 
 def every_config(
@@ -43,8 +46,9 @@ def choose_configs(
         chosen = set(wanted)
         for name in wanted:
             if name not in {spec.name for spec in known}:
+                names_known = [spec.name for spec in known]
                 raise UsageError(
-                    f"{builder.name} has no config {name!r}; {closest(name, [s.name for s in known])}"
+                    f"{builder.name} has no config {name!r}; {closest(name, names_known, listed=True)}"
                 )
     if repair:
         chosen |= {spec.name for spec in with_clean([spec for spec in known if spec.name in chosen])}
@@ -84,6 +88,36 @@ def _lacking(spec: ConfigSpec, data: SourceData) -> tuple[str, str] | None:
         return None
     fix = "put the file of the published split beside the corpus, or leave the config out"
     return f"published split {split!r}", fix
+
+
+def optional_names(specs: Sequence[ConfigSpec], asked: Sequence[str] | None) -> set[str]:
+    """The configs that a build can do without: not asked for by name, cleaned ones and those of a part.
+
+    Where all configs divide the same rows, what one of them refuses is a mistake in the options.
+    """
+    many = (spec.name for spec in specs if spec.splitter == "clean" or spec.part is not None)
+    return set(many) - set(asked or ())
+
+
+def refuse_idle_pvi(
+    builder: Builder, known: Sequence[ConfigSpec], chosen: Sequence[str], given: Sequence[str]
+) -> None:
+    """Raise UsageError for options on PVI that are `given` while no chosen config is cut by it.
+
+    `known` are all configs of the builder.
+    """
+    cut = [spec for spec in known if is_pvi_config(spec)]
+    if not given or any(spec.name in chosen for spec in cut):
+        return
+    flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+    if not cut:
+        raise UsageError(f"{builder.name} has no PVI splits; leave out {flags}")
+    parts = {spec.part for spec in known if spec.name in chosen}
+    near = [spec.name for spec in cut if spec.part in parts] or [spec.name for spec in cut]
+    raise UsageError(
+        f"{flags}: none of these configs is cut by PVI; name one that is with --configs, such as "
+        f"{', '.join(near[:_NAMES_SHOWN])}, or leave the option out"
+    )
 
 
 def refuse_withdrawn(errata: Errata, chosen: Sequence[str], asked: Sequence[str] | None) -> list[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from ..splitting.base import SplitRows
+from ..errors import BenchwrightWarning, SplitError
+from ..splitting.base import Assignment, SplitRows, splitters
 from ..splitting.scores import ScoreTable
 from .base import Builder, ConfigSpec, SourceData
 from .release import SourceRows
@@ -20,6 +22,13 @@ class PlacedConfig(NamedTuple):
 
     spec: ConfigSpec
     side: np.ndarray
+
+
+class Divided(NamedTuple):
+    """A config, and where its splitter puts the rows of its part, in table order."""
+
+    spec: ConfigSpec
+    made: Assignment
 
 
 class Part:
@@ -97,3 +106,28 @@ class SourceParts:
         for name, part in self._parts.items():
             for table in part.tables:
                 yield name, part, table
+
+
+def divide(source: SourceParts, specs: Sequence[ConfigSpec], optional: Collection[str]) -> list[Divided]:
+    """What each config makes of the rows; those whose rows cannot be divided are left out with a warning.
+
+    Only configs of the names `optional` can be left out, and one of all must be there: else SplitError.
+    """
+    divided: list[Divided] = []
+    failed: list[tuple[ConfigSpec, SplitError]] = []
+    for spec in specs:
+        part = source.part_of(spec)
+        scores = None if spec.scores is None else part.tables[spec.scores].scores()
+        try:
+            made = splitters.get(spec.splitter)(**spec.parameters).split(part.split_rows(spec), scores)
+        except SplitError as error:
+            if spec.name not in optional:
+                raise
+            failed.append((spec, error))
+        else:
+            divided.append(Divided(spec, made))
+    if failed and not divided:
+        raise failed[0][1]
+    for spec, reason in failed:
+        warnings.warn(f"config {spec.name} is left out: {reason}", BenchwrightWarning, stacklevel=3)
+    return divided

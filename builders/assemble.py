@@ -15,7 +15,6 @@ from .. import __version__
 from ..faults import Policy
 from ..hashing import canonical_json, sha256_text
 from ..release import ReleaseFolder
-from ..splitting import splitters
 from ..splitting.scores import ScoreTable
 from ..tasks import Task
 from . import audit as auditing
@@ -30,7 +29,7 @@ from ._errata import (
     side_names,
     without_rows,
 )
-from ._parts import PlacedConfig, SourceParts
+from ._parts import Divided, PlacedConfig, SourceParts, divide
 from .base import Builder, BuildOptions, ConfigSpec, SourceData, SourceFile
 from .release import PendingConfig, ReleaseWriter
 
@@ -54,21 +53,27 @@ def assemble(
     trees_from: Path | None = None,
     overwrite: bool = False,
     errata: Errata | None = None,
+    optional: Collection[str] = (),
 ) -> ReleaseFolder:
     """Place rows that are read and scored, and write the whole release.
 
     `tables` holds every score table that a config of `specs` reads; tables may have more rows than `data`.
     `trees_from` is a source whose files hold constituency trees of the texts. `errata` are those of the
-    release that this one follows: their rows are withdrawn after the rows are divided.
+    release that this one follows: their rows are withdrawn after the rows are divided. Configs of the names
+    `optional` whose rows cannot be divided are left out with a warning, with the tables that they alone read.
     """
     errata = errata or Errata()
     source = SourceParts(builder, data, specs, tables)
+    divided = divide(source, specs, optional)
+    if len(divided) < len(specs):
+        specs = [spec for spec, _ in divided]
+        source = SourceParts(builder, data, specs, tables)
     entries, ordered = published_tables(source, errata)
     facts = _facts(builder, data, entries, options, on_bad_row)
     plan = [facts, [asdict(spec) for spec in specs], errata.publication.to_json(), dict(errata.names)]
     with ReleaseWriter(out, sha256_text(canonical_json(plan)), overwrite) as writer:
         # Files are written in threads: all that does not depend on them is done meanwhile.
-        pending, placed = start_configs(writer, source, specs, errata, default_of(specs))
+        pending, placed = start_configs(writer, source, divided, errata, default_of(specs))
         others: dict[str, Any] = {}
         for name, (side_table, features) in data.extras.items():
             others[name] = writer.write_table(name, side_table, features, side_summary(name))
@@ -85,20 +90,19 @@ def assemble(
 def start_configs(
     writer: ReleaseWriter,
     source: SourceParts,
-    specs: Sequence[ConfigSpec],
+    divided: Sequence[Divided],
     errata: Errata,
     default: str | None,
 ) -> tuple[dict[str, PendingConfig], dict[str, PlacedConfig]]:
-    """Split every config and begin to write it; what is being written, and where its rows stand.
+    """Begin to write every config; what is being written, and where its rows stand.
 
     Both are named by the present names of the configs. `default` is the spec that becomes the default.
     """
     pending, placed = {}, {}
-    for spec in specs:
+    for spec, made in divided:
         part, rows = source.part_of(spec), source.part_of(spec).rows(spec)
         table = None if spec.scores is None else part.tables[spec.scores]
         scores = None if table is None else table.scores()
-        made = splitters.get(spec.splitter)(**spec.parameters).split(part.split_rows(spec), scores)
         withdrawn = errata.withdrawn(part.data.table.column("uid"))
         kept = without_rows(made, withdrawn) if withdrawn.any() else made
         name = errata.name(spec.name)
@@ -188,7 +192,11 @@ def audit_rows(
         audited = auditing.AuditRows.from_table(table.filter(pa.array(kept)), task)
         sides = {name: config.side[kept] for name, config in configs.items()}
         findings += auditing.audit_part(audited, sides, source.builder.published, part=part)
-    return findings + auditing.unscored_findings(scores.items())
+    # Only tables of V-information have this column.
+    scorers = {name: "pvi" if "pvi" in table.column_names else None for name, table in scores.items()}
+    return findings + auditing.unscored_findings(
+        (name, scorers[name], table) for name, table in scores.items()
+    )
 
 
 def side_summary(name: str) -> str:

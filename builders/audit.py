@@ -115,7 +115,11 @@ def audit_release(
         rows, sides = _placed_rows(release, names, task)
         findings += audit_part(rows, sides, published, part=part, near=near)
     findings += unscored_findings(
-        (table_name, release.table("scores", table_name, ["uid", "status"]))
+        (
+            table_name,
+            release.manifest["scores"][table_name]["scorer"],
+            release.table("scores", table_name, ["uid", "status"]),
+        )
         for table_name in (release.splits("scores") if "scores" in release.configs else [])
     )
     return sort_findings(accept(findings, accepted or set()))
@@ -241,8 +245,9 @@ def _repaired(
         maker=TableMaker(),
         accepted=agreed,
         overwrite=overwrite,
+        optional=wanted,
     )
-    return made, tuple(errata.name(name) for name in wanted)
+    return made, tuple(name for name in map(errata.name, wanted) if name in made.configs)
 
 
 def _stops(finding: Finding, agreed: set[str] | None) -> bool:
@@ -261,14 +266,18 @@ def report(findings: Sequence[Finding], accepted: set[str]) -> dict[str, Any]:
     }
 
 
-def unscored_findings(tables: Iterable[tuple[str, pa.Table]]) -> list[Finding]:
-    """Rows that a scorer left without a score, by score table and status; for information."""
+def unscored_findings(tables: Iterable[tuple[str, str | None, pa.Table]]) -> list[Finding]:
+    """Rows that a scorer left without a score, by score table and status; for information.
+
+    `tables` are the name, the scorer and the columns uid and status of each.
+    """
     findings = []
-    for name, table in tables:
+    for name, scorer, table in tables:
+        placed = "they are used by no config that reads it" if scorer == "pvi" else "they are placed in train"
         status = table.column("status")
         for value in sorted(set(pc.unique(status).to_pylist()) - {"ok"}):
             uids = table.filter(pc.equal(status, value)).column("uid").to_pylist()
-            message = f"row(s) have no score in {name}: {value}; they are placed in train"
+            message = f"row(s) have no score in {name}: {value}; {placed}"
             findings.append(Finding.of("unscored", "info", uids, message, splits=(name,)))
     return findings
 

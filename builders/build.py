@@ -18,7 +18,9 @@ from ._choosing import (
     choose_configs,
     every_config,
     in_source,
+    optional_names,
     read_source,
+    refuse_idle_pvi,
     refuse_withdrawn,
     tables_of,
 )
@@ -31,7 +33,14 @@ from .hub.living import open_whole
 from .hub.location import open_release
 from .into import extend
 from .release import check_target
-from .scoring import DEFAULT_PVI_MODELS, TableMaker, load_tables, names_by_scorer, prompt_of_tables
+from .scoring import (
+    DEFAULT_PVI_MODELS,
+    TableMaker,
+    load_tables,
+    names_by_scorer,
+    prompt_of_tables,
+    pvi_options_given,
+)
 from .sizes import Size
 from .sources.origin import is_hub_id
 
@@ -86,8 +95,9 @@ def build(
     first number of folds, where configs read it. `method` and the options after it are those of
     `BuildOptions`. With `repair`, each config is made a second time, as `<config>_clean`, without conflicts,
     duplicates and leaks. `recipe` changes the training of fold models, `pvi_recipe` that for V-information.
-    `accepted` is a file of audit findings that are agreed to. `scores` is a folder or a Hub release
-    (`ORG/NAME@REVISION`).
+    A cleaned config, or one of a data set among several, that was not asked for by name is left out with a
+    warning where its rows cannot be divided. `accepted` is a file of audit findings that are agreed to.
+    `scores` is a folder or a Hub release (`ORG/NAME@REVISION`).
 
     With `into`, a folder or a Hub release, `configs` are added to that release, whose other files stay as
     they are, byte for byte: source, method and choices must be its own (an option that is not given is),
@@ -165,6 +175,7 @@ def build(
         repair=repair,
         overwrite=overwrite,
         errata=_errata_of(Path(out), made),
+        pvi_given=pvi_options_given(options, maker),
     )
 
 
@@ -182,10 +193,12 @@ def make_release(
     repair: bool = False,
     overwrite: bool = False,
     errata: Errata | None = None,
+    pvi_given: Sequence[str] = (),
 ) -> ReleaseFolder:
     """`build` with its options in parcels: `maker` makes score tables, unless they are those of `scores`.
 
-    `errata` are those of the release that the new one follows (None: of none). Raises as `build` does.
+    `errata` are those of the release that the new one follows (None: of none). `pvi_given` are the options
+    on PVI that a user gave, which some config must be there for. Raises as `build` does.
     """
     published, errata = None, errata or Errata()
     if scores is not None:
@@ -195,6 +208,8 @@ def make_release(
     specs = maker.plan(builder) if published is None else published[1]
     names = names_by_scorer(specs)
     chosen = refuse_withdrawn(errata, choose_configs(builder, options, names, configs, repair), configs)
+    refuse_idle_pvi(builder, every_config(builder, options, names), chosen, pvi_given)
+    maker.check_recipes(builder, options)
     root, data = read_source(builder, source, options, on_bad_row)
     every = every_config(builder, options, names, data.table.num_rows)
     wanted = in_source([spec for spec in every if spec.name in chosen], data, configs, root)
@@ -218,6 +233,7 @@ def make_release(
         trees_from=root if builder.source_has_trees else None,
         overwrite=overwrite,
         errata=errata,
+        optional=optional_names(wanted, configs),
     )
 
 

@@ -23,13 +23,15 @@ from ._choosing import (
     choose_configs,
     every_config,
     in_source,
+    optional_names,
     read_source,
+    refuse_idle_pvi,
     refuse_withdrawn,
     tables_of,
 )
 from ._describing import describe, files_of, other_files, release_name
 from ._errata import Errata
-from ._parts import PlacedConfig, SourceParts
+from ._parts import PlacedConfig, SourceParts, divide
 from .assemble import (
     SCORES_SUMMARY,
     audit_rows,
@@ -42,7 +44,7 @@ from .assemble import (
 from .base import DEFAULT_OPTIONS, Builder, BuildOptions, ConfigSpec, ScoreSpec, SourceData
 from .recorded import builder_of, options_of, spec_of
 from .release import ReleaseWriter, scores_features
-from .scoring import TableMaker, load_tables, model_and_revision, names_by_scorer
+from .scoring import TableMaker, load_tables, model_and_revision, names_by_scorer, pvi_options_given
 
 _DEFAULT_MAKER = TableMaker()
 
@@ -60,8 +62,11 @@ def extend(
     accepted: Collection[str] = (),
     repair: bool = False,
     overwrite: bool = False,
+    optional: Collection[str] = (),
 ) -> ReleaseFolder:
     """A release at `out` with all that `base` has and the new `configs`; see `build`.
+
+    Configs of the names `optional` whose rows cannot be divided are left out with a warning.
 
     Raises UsageError for options that are not those of `base`, configs that it has already or that were
     withdrawn, and a source with other files.
@@ -69,6 +74,7 @@ def extend(
     if configs is None:
         raise UsageError("name the configs to add with --configs")
     _check_builder(builder, base)
+    given = pvi_options_given(options, maker)
     options = _options_of_base(builder, base, options, on_bad_row)
     errata = Errata.of(base.manifest)
     published, specs = load_tables(base) if "scores" in base.configs else ({}, {})
@@ -76,6 +82,8 @@ def extend(
     names = names_by_scorer(specs)
     chosen = refuse_withdrawn(errata, choose_configs(builder, options, names, configs, repair), configs)
     _check_new(base, errata, chosen)
+    refuse_idle_pvi(builder, every_config(builder, options, names), chosen, given)
+    maker.check_recipes(builder, options)
     root, data = read_source(builder, source, options, base.manifest["source"]["on_bad_row"])
     _check_source(base, data)
     every = every_config(builder, options, names, data.table.num_rows)
@@ -87,7 +95,8 @@ def extend(
         else maker.make(builder, data, config, specs[name], options)
         for name, config in tables_of(wanted).items()
     }
-    addition = _Addition(builder, base, data, wanted, tables, frozenset(published), errata)
+    spared = {*optional_names(wanted, configs), *optional}
+    addition = _Addition(builder, base, data, wanted, tables, frozenset(published), errata, spared)
     return addition.write(Path(out), accepted, root if builder.source_has_trees else None, overwrite)
 
 
@@ -103,6 +112,7 @@ class _Addition:
     published: frozenset[str]
     """Names of the score tables that the release has already."""
     errata: Errata
+    optional: Collection[str]
 
     def write(
         self, out: Path, accepted: Collection[str], trees_from: Path | None, overwrite: bool
@@ -112,12 +122,16 @@ class _Addition:
             replace(spec_of(name, entry), scores=None) for name, entry in self.base.placed_configs.items()
         ]
         source = SourceParts(self.builder, self.data, [*there, *self.specs], self.tables)
+        divided = divide(source, self.specs, self.optional)
+        specs = [spec for spec, _ in divided]
+        if len(specs) < len(self.specs):
+            source = SourceParts(self.builder, self.data, [*there, *specs], self.tables)
         scores, ordered = published_tables(source, self.errata, self.published)
-        plan = [self.base.manifest, [spec.name for spec in self.specs], scores]
+        plan = [self.base.manifest, [spec.name for spec in specs], scores]
         with ReleaseWriter(out, sha256_text(canonical_json(plan)), overwrite) as writer:
             tables = self._all_scores(ordered)
             self._take_over(writer, tables)
-            pending, placed = start_configs(writer, source, self.specs, self.errata, default=None)
+            pending, placed = start_configs(writer, source, divided, self.errata, default=None)
             others = self._others(writer, ordered, tables)
             findings = audit_rows(source, {**self._placed(source), **placed}, tables, self.errata)
             agreed = {*accepted, *self.base.manifest["audit"]["accepted"]}

@@ -93,6 +93,13 @@ def rescore(
     models = {entry["provenance"]["model"]["model"] for entry in entries.values()}
     if lm is not None and len(models) > 1:
         raise UsageError(f"the score tables come from {len(models)} models, which one --lm cannot stand for")
+    read = {entry["scores"] for entry in folder.placed_configs.values()}
+    for name in entries:
+        if name not in read:
+            raise ReleaseError(
+                f"{folder.path}: no config reads score table {name!r}, so that nothing tells its rows; "
+                "rescore a release that has such a config"
+            )
     builder = builder_of(manifest)
     root, origin = open_source(builder, source)
     faults = FaultLog(manifest["source"]["on_bad_row"])

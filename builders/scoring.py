@@ -18,7 +18,16 @@ from ..release import ReleaseFolder
 from ..splitting.scores import ScoreTable, ScoringOptions, score_with_folds, score_with_prompt
 from ..tasks import Task
 from ._errata import scores_with_withdrawn
-from .base import Builder, BuildOptions, ConfigSpec, ScorerKind, ScoreSpec, SourceData, pvi_table_name
+from .base import (
+    PVI_CHOICES,
+    Builder,
+    BuildOptions,
+    ConfigSpec,
+    ScorerKind,
+    ScoreSpec,
+    SourceData,
+    pvi_table_name,
+)
 
 DEFAULT_FOLDS = 3
 DEFAULT_PVI_MODELS = ("minilm-l6",)
@@ -45,6 +54,15 @@ class TableMaker:
         pvi = plan_pvi_tables(self.pvi_model, self.k, builder.pvi_parts())
         return {**plan_tables(self.lm, self.k), **pvi}
 
+    def check_recipes(self, builder: Builder, options: BuildOptions) -> None:
+        """Raise UsageError for recipes that cannot be used: before a source is read."""
+        if self.recipe:
+            _recipe(builder, self.recipe)
+        if self.pvi_recipe:
+            from ..splitting.scores.pvi import Fit, PviRecipe
+
+            PviRecipe.of(cast("Fit", options.with_pvi_choices().pvi_fit), self.pvi_recipe)
+
     def make(
         self, builder: Builder, data: SourceData, config: ConfigSpec, spec: ScoreSpec, options: BuildOptions
     ) -> ScoreTable:
@@ -61,6 +79,14 @@ class TableMaker:
             keep_models=self.keep_models,
             progress=self.progress,
         )
+
+
+def pvi_options_given(options: BuildOptions, maker: TableMaker) -> list[str]:
+    """Names of the options on PVI that are not left to their defaults."""
+    given = [name for name in (*PVI_CHOICES, "pvi_zero_label") if getattr(options, name)]
+    if tuple(maker.pvi_model) != DEFAULT_PVI_MODELS:
+        given.append("pvi_model")
+    return [*given, "pvi_recipe"] if maker.pvi_recipe else given
 
 
 def model_slug(model: str) -> str:

@@ -185,7 +185,7 @@ def _tables(graded: list[Graded]) -> Iterator[Markdown]:
 
 
 def _by_label(graded: list[Graded]) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
-    lines = [
+    lines: list[tuple[object, ...]] = [
         (_part(one), code(label), decimal(found["value"], 3), _interval(found), count(found["n"]))
         for one in graded
         for label, found in one.found["by_label"].items()

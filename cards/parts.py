@@ -81,5 +81,6 @@ def _category(release: ReleaseFolder, config: str) -> str | None:
         for file in release.files(config, split):
             with pq.ParquetFile(file) as parquet:
                 for batch in parquet.iter_batches(batch_size=1, columns=["category"]):
-                    return batch.column(0)[0].as_py()  # type: ignore[no-any-return]
+                    category: str | None = batch.column(0)[0].as_py()
+                    return category
     return None

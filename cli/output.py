@@ -11,6 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from ..builders.audit import AuditReport, Finding
+    from ..builders.base import ConfigSpec
     from ..builders.diff import ReleaseDiff
     from ..builders.hub.outdated import OutdatedReport
     from ..builders.hydrate import Hydration
@@ -247,16 +248,39 @@ def print_list(as_json: bool) -> None:
             }
         )
         return
+    tasks: dict[str, str] = {}
     for name, specs in listed.items():
         typer.echo(f"{name}: {builders.get(name).info.pretty_name}")
-        typer.echo(
-            table(
-                [[f"  {s.name}{' (by name)' if s.extra else ''}", s.summary] for s in specs], ["  config", ""]
-            )
-        )
+        typer.echo(table(_config_rows(name, specs, tasks), ["  config", ""]))
+    if tasks:
+        places = " and ".join(dict.fromkeys(tasks.values()))
+        typer.echo(f"TASK stands for each of the {len(tasks)} tasks that are listed under {places}")
     for kind, found in others.items():
         typer.echo(f"{kind.replace('_', ' ')}: {', '.join(found)}")
     typer.echo("sqlglot-DIALECT and canonical-DIALECT read other dialects of SQL, such as sqlglot-postgres")
+
+
+def _config_rows(builder: str, specs: Sequence[ConfigSpec], tasks: dict[str, str]) -> list[list[str]]:
+    """The lines about the configs of a builder.
+
+    Of a source of many tasks these stand once, and what is made of each in one line with TASK for its name.
+    `tasks` says where each was listed; new ones are added.
+    """
+    own = {spec.name: spec.summary.rstrip(".") for spec in specs if spec.name == spec.part}
+    rows: dict[str, str] = {}
+    kinds: dict[str, str] = {}
+    for spec in specs:
+        name, summary, task = spec.name, spec.summary, spec.part
+        by_name = " (by name)" if spec.extra else ""
+        if task is not None and name == task:
+            tasks.setdefault(task, builder)
+        if task is None or (name == task and tasks[task] == builder):
+            rows[f"  {name}{by_name}"] = summary
+            continue
+        said = summary.removeprefix(own.get(task, ""))
+        summary = summary.replace(task, "TASK") if said == summary else f"The split of TASK{said}"
+        kinds.setdefault(f"  {name.replace(task, 'TASK', 1)}{by_name}", summary)
+    return [list(row) for row in (*rows.items(), *kinds.items())]
 
 
 _SPLITS = ("train", "validation", "test")

@@ -47,7 +47,11 @@ from .options import (
 @app.command()
 def build(
     builder: Annotated[
-        str, typer.Argument(help="spider, snli, boolq, geoquery, or a plugin's name; see `benchwright list`.")
+        str,
+        typer.Argument(
+            help="spider, snli, boolq, geoquery, curriculum, curriculum_clean, curriculum_difficulty, or a "
+            "plugin's name; see `benchwright list`."
+        ),
     ],
     source: Annotated[
         str,

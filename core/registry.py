@@ -13,10 +13,21 @@ from .errors import UsageError
 T = TypeVar("T")
 
 
-def closest(name: str, known: Sequence[str]) -> str:
-    """How an error ends that met an unknown name: the closest known ones, or all."""
+_NAMES_SHOWN = 10
+
+
+def closest(name: str, known: Sequence[str], *, listed: bool = False) -> str:
+    """How an error ends that met an unknown name: the closest known ones, or all.
+
+    With `listed`, `benchwright list` shows them, too: of more than ten the first are enough.
+    """
     close = difflib.get_close_matches(name, known, n=3)
-    return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    more = len(known) - _NAMES_SHOWN if listed else 0
+    if more <= 0:
+        return f"known: {', '.join(known)}"
+    return f"known: {', '.join(known[:_NAMES_SHOWN])} and {more} more; see `benchwright list`"
 
 
 class Registry(Generic[T]):

@@ -27,7 +27,7 @@ from .equal_inputs import conflicts, dense, later_copies
 _REASONS = {
     "conflict": "are in no split: rows of equal input have different targets",
     "duplicate": "are in no split: an earlier row of their split has equal input",
-    "leak": "are in no split: a later split of the other rule has a row of equal input",
+    "leak": "are in no split: the other rule has equal input in a later split",
 }
 
 
@@ -103,8 +103,8 @@ class CleanSplitter(Splitter):
             if len(words) and (words != "").all():
                 counts = (f"{(words == word).sum()} {word}" for word in _REASONS if (words == word).any())
                 raise SplitError(
-                    f"{name} would be empty: all of its {len(words)} rows are left out ({', '.join(counts)}); "
-                    "leave this config out, or use another split of the rows"
+                    f"{name} would be empty: all of its {len(words)} rows are left out "
+                    f"({', '.join(counts)}); leave this config out, or use another split of the rows"
                 )
         kept = (made.rows(number) for number in SIDES.values())
         train, validation, test = (written[side[written] != UNUSED] for written in kept)

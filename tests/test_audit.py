@@ -20,6 +20,7 @@ from benchwright.builders.audit import (
     audit_release,
     read_accepted,
     summarise,
+    unscored_findings,
     write_accepted_file,
 )
 from benchwright.builders.build import build
@@ -244,6 +245,15 @@ def test_a_build_says_that_it_did_not_look_among_too_many_rows(monkeypatch):
 def test_unused_rows_leak_nowhere():
     rows = pairs(("P", "one", 0), ("P", "one", 0), ("Q", "two", 0))
     assert audit_config("c", rows, side(TRAIN, UNUSED, TEST), published=False) == []
+
+
+def test_rows_without_a_score_are_told_with_what_becomes_of_them():
+    table = pa.table({"uid": ["a", "b"], "status": ["ok", "no_text"]})
+    found = unscored_findings([("lm_prompt", "prompt", table), ("pvi", "pvi", table)])
+    assert [(finding.uids, finding.message) for finding in found] == [
+        (("b",), "1 row(s) have no score in lm_prompt: no_text; they are placed in train"),
+        (("b",), "1 row(s) have no score in pvi: no_text; they are used by no config that reads it"),
+    ]
 
 
 def test_ids_depend_on_every_row_found_so_that_a_finding_that_grows_is_new():

@@ -114,6 +114,20 @@ def test_user_mistakes_are_one_line(capsys, tmp_path):
     assert not out.exists()
 
 
+def test_a_list_has_each_task_once_and_what_is_made_of_all_in_one_line(capsys):
+    from benchwright.builders.curriculum import PHENOMENA
+
+    assert main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    first = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert all(first.count(name) == 1 for name in PHENOMENA)
+    assert first.count("TASK_clean") == first.count("TASK_pvi_hard_test_reverse") == 3
+    assert not [name for name in first if name.endswith("_clean") and name != "TASK_clean"]
+    assert f"TASK stands for each of the {len(PHENOMENA)} tasks that are listed under curriculum" in lines
+    assert main(["list", "--json"]) == 0
+    assert "lexical_hard" in json.loads(capsys.readouterr().out)["builders"]["curriculum"]
+
+
 def test_unknown_recipe_field_names_the_known_ones(capsys, tmp_path):
     line = _mistake(
         capsys, "build", "spider", "--source", "sample", "--out", tmp_path / "out",

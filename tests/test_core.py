@@ -18,7 +18,7 @@ from benchwright.errors import (
 from benchwright.faults import FaultLog
 from benchwright.progress import no_progress
 from benchwright.progress import show as show_progress
-from benchwright.registry import Registry
+from benchwright.registry import Registry, closest
 
 
 def test_a_registry_imports_what_is_declared_at_first_use_only():
@@ -40,6 +40,15 @@ def test_a_registry_refuses_duplicates_and_says_did_you_mean():
         registry.get("liklihood")
     with pytest.raises(UsageError, match="known: likelihood"):
         registry.get("xyz")
+
+
+def test_of_many_listed_names_ten_are_shown():
+    many = [f"name_{number}" for number in range(12)]
+    shown = ", ".join(many[:10])
+    assert closest("xyz", many, listed=True) == f"known: {shown} and 2 more; see `benchwright list`"
+    assert closest("xyz", many[:10], listed=True) == f"known: {shown}"
+    assert closest("xyz", many) == f"known: {', '.join(many)}"
+    assert closest("name_11x", many, listed=True).startswith("did you mean name_11")
 
 
 def test_packages_add_objects_through_entry_points(monkeypatch):

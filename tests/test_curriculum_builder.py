@@ -245,7 +245,7 @@ def test_a_recast_for_no_phenomenon_is_named(tmp_path: Path, plugin: Callable[[s
     plugin("phisicalqa")
     with pytest.raises(
         UsageError,
-        match=r"'hens' is for no phenomenon of Curriculum, got 'phisicalqa'; did you mean physicalqa",
+        match=r"is for no phenomenon of Curriculum, got 'phisicalqa'; did you mean physicalqa",
     ):
         read(tmp_path / "source")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from recast_corpora import recast, write
 
+from benchwright.builders.curriculum.recast import recasts
 from benchwright.errors import SourceErrors
 
 ENTAILED, NOT_ENTAILED = "entailed", "not-entailed"
@@ -162,6 +163,7 @@ def test_gap_replaces_at_the_offset(tmp_path: Path) -> None:
         (GAP_TEXT, "Later Ann saw Ann Lee's aunt, who liked Zoë.", NOT_ENTAILED),
     ]
     assert result.groups() == ["gap:train:development-1"] * 2
+    assert "gap-development is train" in recasts.get("coreference/gap").differs
 
 
 def test_gap_with_neither_name(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -255,8 +256,13 @@ def test_models_are_removed_unless_they_are_to_be_kept(tmp_path: Path, trainer: 
         fact["weights_sha256"] for fact in scores.provenance["folds"]
     ]
     assert not list((tmp_path / "b").rglob("chunk-*"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        score(tmp_path / "b", keep_models=True)
     again = score(tmp_path / "b")
     assert again.table.equals(scores.table)
+    with pytest.warns(BenchwrightWarning, match=r"3 of 3 models are gone.*remove .* and score again"):
+        score(tmp_path / "a", keep_models=True)
     assert len(trainer.trained) == 6
     assert not list((tmp_path / "b").rglob("weights"))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import shutil
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +20,8 @@ from hypothesis import strategies as st
 from pvi_helpers import SMALL, pair_rows, replaced, tiny_encoder
 from scores_helpers import tiny_gpt2
 
-from benchwright.errors import SourceError, UsageError
+from benchwright.errors import BenchwrightWarning, SourceError, UsageError
+from benchwright.eval.models import SequenceClassifier
 from benchwright.splitting.scores import PviRecipe, ScoreTable, score_with_pvi
 from benchwright.splitting.scores._pvi_rows import (
     LabelledPairs,
@@ -301,6 +304,31 @@ def test_kept_models_give_the_entropies_again(model: str, tmp_path: Path) -> Non
     said = kept.classify(rows.column("premise").to_pylist(), rows.column("hypothesis").to_pylist())
     again = entropies(said.logits, rows.column("label").to_numpy())
     np.testing.assert_allclose(column(found, "entropy_input")[column(found, "fold") == 0], again, atol=1e-5)
+
+
+def test_models_of_finished_scores_are_gone_and_that_is_said(model: str, tmp_path: Path) -> None:
+    score(ROWS, model, tmp_path)
+    with pytest.warns(BenchwrightWarning, match=r"4 of 4 models are gone.*remove .* and score again"):
+        score(ROWS, model, tmp_path, keep_models=True)
+    (folder,) = (path for path in (tmp_path / "scores").iterdir() if path.is_dir())
+    shutil.rmtree(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", BenchwrightWarning)
+        for _ in range(2):
+            score(ROWS, model, tmp_path, keep_models=True)
+    assert len(list(folder.glob("model-*/model"))) == 4
+
+
+def test_a_model_is_kept_before_its_scores_are_finished(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interruption while the model is written must not lose it: its scores are finished after that."""
+    with monkeypatch.context() as patch:
+        patch.setattr(SequenceClassifier, "save", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            score(ROWS, model, tmp_path, keep_models=True)
+    score(ROWS, model, tmp_path, keep_models=True)
+    assert len(list((tmp_path / "scores").glob("*/model-*/model"))) == 4
 
 
 def test_pairs_that_are_too_long_are_cut_and_counted(model: str, tmp_path: Path) -> None:

@@ -43,9 +43,25 @@ def _placed(rows: SplitRows) -> list[str]:
     ]
 
 
-def test_every_row_of_a_conflict_goes_whatever_its_side():
-    rows = _rows(("a", 0, 0), ("a", 1, 0), ("a", 0, 1), ("b", 2, 0), ("a", 2, 1), ("b", 3, 1))
-    assert _placed(rows) == ["conflict", "t", "conflict", "conflict", "conflict", "v"]
+def test_every_row_of_a_conflict_goes_in_train_and_in_evaluation_data():
+    rows = _rows(
+        ("a", 0, 0), ("a", 1, 0), ("a", 0, 1), ("b", 2, 0), ("c", 2, 1), ("b", 3, 1), ("c", 5, 0),
+        ("b", 4, 0), ("b", 4, 1),
+    )  # fmt: skip
+    gone = "conflict"
+    assert _placed(rows) == [gone, "t", gone, gone, gone, "v", "T", gone, gone]
+
+
+def test_a_train_row_that_contradicts_evaluation_data_is_a_leak_and_these_stay():
+    rows = _rows(
+        ("a", 9, 0), ("a", 0, 0), ("b", 0, 1), ("a", 1, 1), ("c", 1, 0), ("a", 2, 0), ("a", 2, 1), ("b", 2, 1)
+    )  # fmt: skip
+    assert _placed(rows) == ["t", "leak", "v", "leak", "T", "leak", "leak", "v"]
+
+
+def test_a_train_row_leaks_into_evaluation_data_that_leave_as_conflicts():
+    rows = _rows(("a", 0, 0), ("b", 0, 0), ("c", 0, 1), ("a", 1, 0), ("b", 2, 0), ("c", 3, 0))
+    assert _placed(rows) == ["leak", "conflict", "conflict", "t", "v", "T"]
 
 
 def test_later_copies_go_and_the_first_in_source_order_stays():
@@ -60,9 +76,9 @@ def test_leaks_leave_the_earlier_side_and_evaluation_data_stay():
     assert _placed(rows) == ["leak", "v", "leak", "T", "leak", "T", "t", "v"]
 
 
-def test_a_copy_that_leaks_too_is_a_duplicate_and_its_first_row_the_leak():
+def test_copies_that_leak_are_leaks_all():
     rows = _rows(("a", 0, 0), ("a", 0, 0), ("b", 0, 0), ("a", 1, 0))
-    assert _placed(rows) == ["leak", "duplicate", "v", "t"]
+    assert _placed(rows) == ["leak", "leak", "v", "t"]
 
 
 def test_without_targets_labels_tell_conflicts_and_without_both_copies_are_duplicates():
@@ -78,7 +94,11 @@ def test_notes_count_and_name_every_row_left_out():
     assert notes == (
         Note("conflict", "2 rows are in no split: rows of equal input have different targets", ("r0", "r1")),
         Note("duplicate", "1 rows are in no split: an earlier row of their split has equal input", ("r3",)),
-        Note("leak", "1 rows are in no split: a later split has a row of equal input", ("r4",)),
+        Note(
+            "leak",
+            "1 rows are in no split: the other rule has equal input in a later split",
+            ("r4",),
+        ),
         Note("empty_split", "test has no rows"),
     )
 
@@ -126,16 +146,15 @@ def test_what_is_left_has_no_finding_and_what_went_had_one(drawn, random):
     assert max(Counter(inputs[row] for row in kept).values()) == 1
     for row, word in enumerate(made.placed_by.tolist()):
         equal = [other for other in range(len(drawn)) if inputs[other] == inputs[row]]
+        held = [other for other in equal if splits[other] != "a"]
         same = [other for other in equal if splits[other] == splits[row]]
-        expected = (
-            "conflict"
-            if len({targets[other] for other in equal}) > 1
-            else "duplicate"
-            if same[0] < row
-            else "leak"
-            if any(splits[other] > splits[row] for other in equal)
-            else "published"
-        )
+        rivals = same if splits[row] == "a" else held
+        contradicted = len({targets[other] for other in rivals}) > 1
+        leaks = any(splits[other] > splits[row] for other in held)
+        # What of two is told first: evaluation data contradict themselves, train leaks.
+        told = {"conflict": contradicted, "leak": leaks, "duplicate": same[0] < row}
+        order = ("leak", "conflict") if splits[row] == "a" else ("conflict", "leak")
+        expected = next((name for name in (*order, "duplicate") if told[name]), "published")
         assert word == expected
         assert (made.side[row] == UNUSED) == (word != "published")
     noted = [uid for note in made.notes for uid in note.uids]
@@ -147,6 +166,23 @@ def test_what_is_left_has_no_finding_and_what_went_had_one(drawn, random):
     assert again.placed_by.tolist() == made.placed_by[order].tolist()
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9), st.integers(0, 1)), min_size=1, max_size=40)
+)
+def test_evaluation_data_depend_on_evaluation_data_alone(drawn):
+    drawn = [*drawn, ("a", 100, 0), ("b", 101, 0), ("c", 102, 0)]
+    held = [row for row in drawn if row[0] != "a"]
+    whole = CleanSplitter(of=PUBLISHED).split(_rows(*drawn))
+    alone = CleanSplitter(of=PUBLISHED).split(_rows(*held))
+    evaluates = np.array([split != "a" for split, _, _ in drawn])
+    assert whole.side[evaluates].tolist() == alone.side.tolist()
+    assert whole.placed_by[evaluates].tolist() == alone.placed_by.tolist()
+    inputs = np.array([code for _, code, _ in drawn])
+    trains = inputs[whole.side == 0]
+    assert len(set(trains.tolist())) == len(trains)
+    assert not np.isin(trains, inputs[evaluates]).any()
+
+
 def test_rows_without_codes_of_inputs_are_refused():
     rows = SplitRows(pa.array(["x", "y"]), np.arange(2), source_splits=np.array(["a", "b"]))
     with pytest.raises(SplitError, match="codes of their inputs"):
@@ -154,9 +190,12 @@ def test_rows_without_codes_of_inputs_are_refused():
 
 
 def test_a_side_that_loses_every_row_is_refused_and_one_that_had_none_is_not():
-    with pytest.raises(SplitError, match="train would be empty"):
-        CleanSplitter(of=PUBLISHED).split(_rows(("a", 0, 0), ("b", 0, 0)))
-    with pytest.raises(SplitError, match="validation would be empty"):
+    message = (
+        r"train would be empty: all of its 3 rows are left out \(2 conflict, 1 leak\); leave this config"
+    )
+    with pytest.raises(SplitError, match=message):
+        CleanSplitter(of=PUBLISHED).split(_rows(("a", 0, 0), ("b", 0, 0), ("a", 1, 0), ("a", 1, 1)))
+    with pytest.raises(SplitError, match=r"validation would be empty: all of its 2 rows .*\(2 conflict\)"):
         CleanSplitter(of=PUBLISHED).split(_rows(("a", 0, 0), ("b", 1, 0), ("b", 1, 1)))
     assert _placed(_rows(("a", 0, 0), ("b", 1, 0))) == ["t", "v"]
 

@@ -71,7 +71,7 @@ def test_a_wheel_is_read_and_removed(tmp_path: Path, index: Path) -> None:
     ):
         assert stream.read() == b"text"
     assert not (tmp_path / "work").exists()
-    with pytest.raises(PrerequisiteError, match="toy==2.0 could not be downloaded"):
+    with pytest.raises(PrerequisiteError, match=r"toy==2\.0 could not be downloaded"):
         downloaded_wheel("toy==2.0", tmp_path / "work").__enter__()
 
 
@@ -84,7 +84,7 @@ def test_a_damaged_wheel_is_no_traceback(tmp_path: Path, index: Path) -> None:
     content[place] ^= 1
     path.write_bytes(bytes(content))
     with (
-        pytest.raises(UsageError, match="^the wheel of toy==1.0 is damaged; "),
+        pytest.raises(UsageError, match=r"^the wheel of toy==1\.0 is damaged; "),
         downloaded_wheel("toy==1.0", tmp_path / "work") as wheel,
         open_member(wheel, "a", 99, "toy==1.0") as stream,
     ):

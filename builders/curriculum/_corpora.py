@@ -35,11 +35,6 @@ def _paper(key: str, title: str, authors: str, venue: str, year: int, url: str) 
     )
 
 
-def corpus_named(name: str) -> Corpus:
-    """The corpus of that name; one that a package adds has an unknown licence, and no text of it is passed on."""
-    return CORPORA.get(name) or Corpus(name, name, "unknown", homepage="", citation="")
-
-
 _EMNLP = "Proceedings of the {} Conference on Empirical Methods in Natural Language Processing"
 _NAACL = (
     "Proceedings of the {} Conference of the North American Chapter of the Association for Computational "

@@ -17,8 +17,7 @@ from ...registry import closest
 from ...tasks import BINARY_NLI
 from ..base import SourceFile
 from ..sources.curriculum import TASK_SPLITS, TaskFiles, find_tasks, read_task
-from ._corpora import Corpus, corpus_named
-from .phenomena import PHENOMENA, Phenomenon
+from .phenomena import CORPORA, PHENOMENA, Corpus, Phenomenon
 from .recast import Recast, RecastRows, find_recasts, recasts
 from .recast.base import FoundRecast
 
@@ -165,13 +164,18 @@ def _recast(phenomenon: Phenomenon, found: Sequence[FoundRecast], faults: FaultL
         files.extend(replace(file, name=f"{folder.name}/{file.name}") for file in made.files)
         notes.append(f"{phenomenon.name}: recast from {recast.corpus}. {recast.differs}".rstrip(" "))
         notes.extend(f"{phenomenon.name}: {note}" for note in made.notes)
-        corpora.append(corpus_named(recast.corpus))
+        corpora.append(_corpus(recast.corpus))
         read += made.read
     table = pa.concat_tables(tables)
     position = ROWS_SCHEMA.get_field_index("source_index")
     numbers = pa.array(np.arange(table.num_rows, dtype=np.int32))
     table = table.set_column(position, ROWS_SCHEMA.field(position), numbers)
     return PhenomenonRows(phenomenon, table, tuple(corpora), tuple(files), read, tuple(notes))
+
+
+def _corpus(name: str) -> Corpus:
+    """The corpus of that name; of one that a package adds no licence is known, so no text is passed on."""
+    return CORPORA.get(name) or Corpus(name, name, "unknown", homepage="", citation="")
 
 
 def _recast_table(phenomenon: Phenomenon, corpus: str, made: RecastRows) -> pa.Table:

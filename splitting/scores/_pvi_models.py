@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import UsageError
 from ...progress import Stage
 from ._pvi_rows import NO_FOLD, LabelledPairs, sample_per_label
-from .cache import Workspace, read_scores, write_scores
+from .cache import Workspace, read_scores, warn_of_gone_models, write_scores
 from .table import PVI_SCORER
 from .v_information import entropies, is_constant
 
@@ -26,6 +26,8 @@ _ALGORITHM = 1
 """Raised when the same key would give other scores."""
 _CHECKPOINTS, _MODEL = "checkpoints", "model"
 _INPUTS_PER_CHUNK = 4_096
+_KINDS = ("null", "input")
+"""What the models of a fold learn from: the null input, or the inputs."""
 
 Texts = Callable[[np.ndarray], tuple[list[str], list[str]]]
 """Rows (int64) -> the first and second texts that a model reads of them."""
@@ -83,12 +85,18 @@ class PviModels:
         return measured, {"models": facts}
 
     def clear(self, workspace: Workspace) -> None:
-        """Remove what the result makes superfluous, and the models unless they are to be kept."""
+        """Remove what the result makes superfluous, and the models unless they are to be kept.
+
+        Warns of models that are to be kept and are not there any more.
+        """
         for folder in workspace.folder.glob("model-*"):
             if not self.keep_models:
                 shutil.rmtree(folder)
             for path in folder.glob("*.scores"):
                 path.unlink()
+        if self.keep_models:
+            kept = len(list(workspace.folder.glob(f"model-*/{_MODEL}")))
+            warn_of_gone_models(workspace, kept, len(_KINDS) * (self.folds or 1))
 
     def training_rows(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """What the models of fold `number` learn from, and what chooses their best weights (int64 each).
@@ -130,12 +138,12 @@ class PviModels:
             return [first] * len(chosen), [second] * len(chosen)
 
         which = f"model {number + 1} of {self.folds or 1}"
-        kinds: dict[str, tuple[Texts, np.ndarray]] = {
-            "null": (null_texts, rows[:1]),
-            "input": (self.pairs.texts, rows[first_place]),
-        }
+        read: list[tuple[Texts, np.ndarray]] = [
+            (null_texts, rows[:1]),
+            (self.pairs.texts, rows[first_place]),
+        ]
         said, facts = {}, {}
-        for kind, (texts, asked) in kinds.items():
+        for kind, (texts, asked) in zip(_KINDS, read, strict=True):
             learner = _Learner(self, workspace.part(f"model-{number}-{kind}"), f"{kind} {which}", texts)
             said[kind], facts[kind] = learner.logits(learned, held, asked)
         names, labels = self.pairs.label_names, self.pairs.labels[learned]
@@ -171,9 +179,10 @@ class _Learner:
             model, facts = self._trained(learned, held)
             bound = self.part.bound_to(weights=facts["weights_sha256"])
             finished = self._asked(model, asked, bound), facts
-            self.part.finish(*finished)
             if self.models.keep_models:
+                # Before the result: once that is there, the model is not trained again.
                 model.save(self.part.folder / _MODEL)
+            self.part.finish(*finished)
         shutil.rmtree(self.part.folder / _CHECKPOINTS, ignore_errors=True)
         return finished
 

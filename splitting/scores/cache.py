@@ -87,6 +87,15 @@ class Workspace:
         return Workspace(self.folder, self.seal.at(**facts), self.environment)
 
 
+def warn_of_gone_models(workspace: Workspace, kept: int, models: int) -> None:
+    """Say, where models are to be kept, that those of scores which were finished before are gone."""
+    if kept < models:
+        warn(
+            f"--keep-models: {models - kept} of {models} models are gone, since their scores were finished "
+            f"before; to have all, remove {workspace.folder} and score again"
+        )
+
+
 @contextmanager
 def open_workspace(cache: Path, key: dict[str, Any], environment: dict[str, Any]) -> Iterator[Workspace]:
     """Lock the folder of the scores that `key` describes, and begin or go on with it.

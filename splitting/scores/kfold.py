@@ -20,7 +20,7 @@ import pyarrow as pa
 from ...atomic import replace_folder, write_text
 from ...errors import BenchwrightError, UsageError
 from ...progress import Stage, no_progress
-from .cache import SCORE, Workspace, open_workspace, warn
+from .cache import SCORE, Workspace, open_workspace, warn, warn_of_gone_models
 from .rows import (
     DEFAULT_OPTIONS,
     EncodedRows,
@@ -81,7 +81,8 @@ def score_with_folds(
     order of the drawing, chooses the checkpoint (`recipe.validation_share`). A row that has nothing to train
     on or to score still takes its place in the drawing. After an interruption the finished folds stand, and
     a fold whose training was cut off is trained again. The models are removed when all scores are there,
-    unless `keep_models`; their hashes and training logs are in the provenance, under `folds`.
+    unless `keep_models`; their hashes and training logs are in the provenance, under `folds`. With
+    `keep_models`, a BenchwrightWarning tells of models that are gone, as those of finished scores are.
     """
     check_rows(rows)
     folds = draw_folds(rows.num_rows, k, seed)
@@ -149,12 +150,18 @@ class _FoldWork:
         return scores, {"folds": facts}
 
     def clear(self, workspace: Workspace) -> None:
-        """Remove what the result makes superfluous, and the models unless they are to be kept."""
+        """Remove what the result makes superfluous, and the models unless they are to be kept.
+
+        Warns of models that are to be kept and are not there any more.
+        """
         for folder in workspace.folder.glob("fold-*"):
             if not self.keep_models:
                 shutil.rmtree(folder)
             for path in folder.glob("*.scores"):
                 path.unlink()
+        if self.keep_models:
+            kept = len(list(workspace.folder.glob(f"fold-*/{_MODEL}")))
+            warn_of_gone_models(workspace, kept, len(self.folds))
 
     def training_sequences(self, fold: int) -> list[TrainingSequence]:
         """The texts that the model of `fold` learns from, in the order of the drawing."""

@@ -133,7 +133,8 @@ def score_with_pvi(
     label and fold have equal ones.
 
     Raises UsageError or SourceError for rows, task or recipe that cannot be used, PrerequisiteError for a
-    model that cannot be had. Warns (BenchwrightWarning) where the input gave no usable information.
+    model that cannot be had. Warns (BenchwrightWarning) where the input gave no usable information, and
+    of models that are to be kept but are gone, as those of finished scores are.
     """
     from ...eval.models import load_trainable_classifier
 

@@ -87,8 +87,8 @@ SQUAD = Recast(
     ),
     read=recast_squad,
     differs=(
-        "The released task was not made from SQuAD, whose questions become statements as DROP's do. Validation "
-        "is the dev file; no test file is read."
+        "The released task was not made from SQuAD, whose questions become statements as DROP's do. "
+        "Validation is the dev file; no test file is read."
     ),
     released=False,
 )
