@@ -33,7 +33,7 @@ from ._parts import Divided, PlacedConfig, SourceParts, divide
 from .base import Builder, BuildOptions, ConfigSpec, SourceData, SourceFile
 from .release import PendingConfig, ReleaseWriter
 
-SCORES_SUMMARY = "One log-likelihood per row, so that anyone can split again without running a model."
+_SCORES_SUMMARY = "One {} per row, so that anyone can split again without running a model."
 
 # The samples were written for benchwright and carry its licence, not that of the corpus they imitate.
 _SAMPLE_LICENCE = {"licence": "apache-2.0", "licence_link": "https://www.apache.org/licenses/LICENSE-2.0"}
@@ -78,7 +78,7 @@ def assemble(
         for name, (side_table, features) in data.extras.items():
             others[name] = writer.write_table(name, side_table, features, side_summary(name))
         if ordered:
-            others["scores"] = writer.write_scores(ordered, SCORES_SUMMARY)
+            others["scores"] = writer.write_scores(ordered, scores_summary(ordered))
         audit = auditing.report(audit_rows(source, placed, ordered, errata), set(accepted))
         configs = {name: config.entry() for name, config in pending.items()}
         manifest = errata.publication.put_into({**facts, "configs": {**configs, **others}, "audit": audit})
@@ -197,6 +197,16 @@ def audit_rows(
     return findings + auditing.unscored_findings(
         (name, scorers[name], table) for name, table in scores.items()
     )
+
+
+def scores_summary(tables: Mapping[str, pa.Table]) -> str:
+    """What the manifest says of config `scores`."""
+    graded = [name for name, table in tables.items() if "pvi" in table.column_names]
+    if not graded:
+        return _SCORES_SUMMARY.format("log-likelihood")
+    if len(graded) == len(tables):
+        return _SCORES_SUMMARY.format("pointwise V-information (bits)")
+    return _SCORES_SUMMARY.format("log-likelihood (nats) or pointwise V-information (bits)")
 
 
 def side_summary(name: str) -> str:

@@ -33,10 +33,10 @@ from ._describing import describe, files_of, other_files, release_name
 from ._errata import Errata
 from ._parts import PlacedConfig, SourceParts, divide
 from .assemble import (
-    SCORES_SUMMARY,
     audit_rows,
     library_versions,
     published_tables,
+    scores_summary,
     side_summary,
     source_fingerprint,
     start_configs,
@@ -169,8 +169,8 @@ class _Addition:
         if not ordered:
             return others if known is None else {**others, "scores": known}
         if self._other_columns(tables):
-            return {**others, "scores": writer.write_scores(tables, SCORES_SUMMARY)}
-        made = writer.write_scores(ordered, SCORES_SUMMARY, scores_features(tables))
+            return {**others, "scores": writer.write_scores(tables, scores_summary(tables))}
+        made = writer.write_scores(ordered, scores_summary(tables), scores_features(tables))
         splits = {**(known["splits"] if known else {}), **made["splits"]}
         return {**others, "scores": {**made, "splits": splits}}
 

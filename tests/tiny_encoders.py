@@ -40,10 +40,15 @@ ENCODERS: dict[str, Callable[[int], Any]] = {
 
 
 def save_encoder(folder: Path, build: Callable[[int], Any]) -> Path:
-    """A random body with another head than a classifier's, or with none."""
+    """A random body with weights as large as trained ones, and another head than a classifier's or none."""
     tokens = tiny_classifiers.tokenizer()
     with torch.random.fork_rng():
         torch.manual_seed(1)
-        build(len(tokens)).save_pretrained(folder)
+        module = build(len(tokens))
+        with torch.no_grad():
+            for weights in module.parameters():
+                if weights.ndim > 1:
+                    weights.normal_(0.0, 0.25)
+        module.save_pretrained(folder)
     tokens.save_pretrained(folder)
     return folder
