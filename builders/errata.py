@@ -40,6 +40,7 @@ from ._errata import (
     side_names,
     unplaced,
 )
+from .assemble import scores_summary
 from .hub.location import HubLocation, parse_location
 from .hub.remote import HubRelease
 from .release import ASSIGNMENT, UNUSED_SPLIT, ReleaseWriter, placement_counts, scores_features
@@ -344,7 +345,7 @@ def _scores_of(writer: ReleaseWriter, old: ReleaseFolder, names: Sequence[str]) 
     entry = old.config("scores")
     tables = {name: ScoreTable.from_release(old, name).table for name in names}
     if old.features("scores") != scores_features(tables):
-        return writer.write_scores(tables, entry["summary"])
+        return writer.write_scores(tables, scores_summary(tables))
     kept = {**entry, "splits": {name: entry["splits"][name] for name in names}}
     _keep_rows(writer, old, [kept])
     return kept

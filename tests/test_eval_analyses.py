@@ -170,6 +170,10 @@ def test_summary_in_the_index(tmp_path: Path) -> None:
         "breakdowns": 0,
         "projections": 0,
         "errors": 0,
+        "inoculation": 0,
+        "generalisation": 0,
+        "partial_input": 0,
+        "outcomes": 0,
     }
     assert analyses["score_correlations"] == [
         {"first": "lm_kfold", "second": "lm_prompt", "rows": 60, "pearson": pytest.approx(1.0)}

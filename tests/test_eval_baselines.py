@@ -138,8 +138,8 @@ def test_features_mark_shared_words_and_place() -> None:
     ("baseline", "reason"),
     [
         ("human", "it is for nli, not for text-to-sql"),
-        ("linear_full_input", "it is for nli and boolean-question, not for text-to-sql"),
-        ("lm_zero_shot", "it is for nli and boolean-question, not for text-to-sql"),
+        ("linear_full_input", "it is for nli, binary-nli and boolean-question, not for text-to-sql"),
+        ("lm_zero_shot", "it is for nli, binary-nli and boolean-question, not for text-to-sql"),
         ("majority", None),
     ],
 )
@@ -292,6 +292,8 @@ def test_registry_holds_every_baseline_under_its_own_name() -> None:
     assert list(baselines) == [
         "causal_parser",
         "classifier",
+        "fine_tuned_full_input",
+        "fine_tuned_partial_input",
         "human",
         "linear_full_input",
         "linear_partial_input",
@@ -299,6 +301,7 @@ def test_registry_holds_every_baseline_under_its_own_name() -> None:
         "majority",
         "nearest_question",
         "seq2seq_parser",
+        "seq2seq_zero_shot",
     ]
     assert all(baselines.get(name).name == name for name in baselines)
     with pytest.raises(UsageError, match="did you mean majority"):

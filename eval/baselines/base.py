@@ -210,7 +210,9 @@ class Baseline(ABC):
     def not_applicable(self, data: EvaluationData) -> str | None:
         """Why this baseline cannot run on the config, or None if it can (given a model, if it needs one)."""
         if self.tasks and data.task.name not in self.tasks:
-            return f"it is for {' and '.join(self.tasks)}, not for {data.task.name}"
+            *others, last = self.tasks
+            known = f"{', '.join(others)} and {last}" if others else last
+            return f"it is for {known}, not for {data.task.name}"
         missing = [name for name in self.needs_columns if name not in data.evaluation.extra]
         if missing:
             return f"the config has no column {missing[0]!r}"

@@ -70,8 +70,9 @@ def _per_row(progress: Progress, answers: int) -> Progress:
 
 
 def _model(data: EvaluationData) -> CausalModel:
-    from ..models import CausalModel
+    from ..models import SequenceClassifier, SequenceToSequenceModel, TrainableClassifier
 
-    if not isinstance(data.model, CausalModel):
+    others = SequenceClassifier | SequenceToSequenceModel | TrainableClassifier
+    if data.model is None or isinstance(data.model, others):
         raise UsageError("lm_zero_shot needs a causal language model; name one with --model (Python: model=)")
     return data.model

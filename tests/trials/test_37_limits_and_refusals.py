@@ -73,9 +73,15 @@ def test_a_token_that_is_not_known(reviews: RunningHub, tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_a_wait(reviews: RunningHub, tmp_path: Path) -> None:
     reviews.fail(status=429, headers={"Retry-After": "500"}, path="/refs")
-    with subprocess.Popen(
-        command(tmp_path / "out"), env=reviews.environment(), stderr=subprocess.PIPE, text=True
-    ) as process:
+    # Where the tests run in the background, shells let children ignore the signal.
+    heard = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        waiting = subprocess.Popen(
+            command(tmp_path / "out"), env=reviews.environment(), stderr=subprocess.PIPE, text=True
+        )
+    finally:
+        signal.signal(signal.SIGINT, heard)
+    with waiting as process:
         assert process.stderr is not None
         lines = iter(process.stderr.readline, "")
         assert "waiting 500 s" in next(line for line in lines if "waiting" in line)
