@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import UsageError
 from ...progress import Stage
 from ._pvi_rows import NO_FOLD, LabelledPairs, sample_per_label
-from .cache import Workspace, read_scores, warn_of_gone_models, write_scores
+from .cache import Workspace, clear_parts, read_scores, write_scores
 from .table import PVI_SCORER
 from .v_information import entropies, is_constant
 
@@ -89,14 +89,9 @@ class PviModels:
 
         Warns of models that are to be kept and are not there any more.
         """
-        for folder in workspace.folder.glob("model-*"):
-            if not self.keep_models:
-                shutil.rmtree(folder)
-            for path in folder.glob("*.scores"):
-                path.unlink()
-        if self.keep_models:
-            kept = len(list(workspace.folder.glob(f"model-*/{_MODEL}")))
-            warn_of_gone_models(workspace, kept, len(_KINDS) * (self.folds or 1))
+        clear_parts(
+            workspace, "model-*", _MODEL, len(_KINDS) * (self.folds or 1) if self.keep_models else None
+        )
 
     def training_rows(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """What the models of fold `number` learn from, and what chooses their best weights (int64 each).

@@ -87,7 +87,22 @@ class Workspace:
         return Workspace(self.folder, self.seal.at(**facts), self.environment)
 
 
-def warn_of_gone_models(workspace: Workspace, kept: int, models: int) -> None:
+def clear_parts(workspace: Workspace, parts: str, model: str, kept: int | None) -> None:
+    """Remove what a finished table makes superfluous of its parts, whose folders match `parts`.
+
+    `kept` is how many models, folders of the name `model`, are to stay; None for none. Warns of those that
+    are not there any more.
+    """
+    for folder in workspace.folder.glob(parts):
+        if kept is None:
+            shutil.rmtree(folder)
+        for path in folder.glob("*.scores"):
+            path.unlink()
+    if kept is not None:
+        _warn_of_gone_models(workspace, len(list(workspace.folder.glob(f"{parts}/{model}"))), kept)
+
+
+def _warn_of_gone_models(workspace: Workspace, kept: int, models: int) -> None:
     """Say, where models are to be kept, that those of scores which were finished before are gone."""
     if kept < models:
         warn(

@@ -20,7 +20,7 @@ import pyarrow as pa
 from ...atomic import replace_folder, write_text
 from ...errors import BenchwrightError, UsageError
 from ...progress import Stage, no_progress
-from .cache import SCORE, Workspace, open_workspace, warn, warn_of_gone_models
+from .cache import SCORE, Workspace, clear_parts, open_workspace, warn
 from .rows import (
     DEFAULT_OPTIONS,
     EncodedRows,
@@ -154,14 +154,7 @@ class _FoldWork:
 
         Warns of models that are to be kept and are not there any more.
         """
-        for folder in workspace.folder.glob("fold-*"):
-            if not self.keep_models:
-                shutil.rmtree(folder)
-            for path in folder.glob("*.scores"):
-                path.unlink()
-        if self.keep_models:
-            kept = len(list(workspace.folder.glob(f"fold-*/{_MODEL}")))
-            warn_of_gone_models(workspace, kept, len(self.folds))
+        clear_parts(workspace, "fold-*", _MODEL, len(self.folds) if self.keep_models else None)
 
     def training_sequences(self, fold: int) -> list[TrainingSequence]:
         """The texts that the model of `fold` learns from, in the order of the drawing."""
