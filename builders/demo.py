@@ -20,6 +20,8 @@ DEMO_RECIPE = {
     "trainable_layers": 6,
 }
 SCORED_WITHOUT_TRAINING = ("ll_split_pt", "ll_split_pt_len", "ll_split_pt_len_reverse")
+# The sample has some forty rows a task: enough to see every step, too few to measure a model by.
+DEMO_PVI_RECIPE = {"epochs": 2, "batch_size": 8}
 
 
 def demo(
@@ -29,11 +31,11 @@ def demo(
     overwrite: bool = False,
     progress: Stage = no_progress,
 ) -> list[ReleaseFolder]:
-    """Make three releases in `out`: spider-splits, snli-splits and boolq-splits.
+    """Make four releases in `out`: spider-splits, snli-splits, boolq-splits and curriculum-difficulty.
 
-    Prompted scores for all, k-fold fine-tuned scores for Spider; baselines on every config; zero-shot
-    answers of the embedded model on the SNLI configs. Raises PrerequisiteError if the embedded model has
-    not been fetched, ReleaseError if `out` holds something else.
+    Prompted scores for the first three, k-fold fine-tuned scores for Spider, V-information of a small encoder
+    for Curriculum; baselines on every config; zero-shot answers of the embedded model on the SNLI configs.
+    Raises PrerequisiteError if the models have not been fetched, ReleaseError if `out` holds something else.
     """
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
@@ -69,4 +71,30 @@ def demo(
             )
         write_card(release)
         releases.append(release)
+    releases.append(_difficulty(folder / "curriculum-difficulty", cache, overwrite, progress))
     return releases
+
+
+def _difficulty(out: Path, cache: str | Path | None, overwrite: bool, progress: Stage) -> ReleaseFolder:
+    release = build(
+        "curriculum_difficulty",
+        source="sample",
+        out=out,
+        cache=cache,
+        overwrite=overwrite,
+        configs=("quantifier", "quantifier_simple", "quantifier_hard", "quantifier_pvi_hard_test"),
+        pvi_model="minilm-l3",
+        k=(2,),
+        pvi_recipe=DEMO_PVI_RECIPE,
+        progress=progress,
+    )
+    evaluate(release, progress=progress)
+    evaluate(
+        release,
+        baselines=["fine_tuned_full_input", "fine_tuned_partial_input"],
+        model="minilm-l3",
+        recipe=DEMO_PVI_RECIPE,
+        progress=progress,
+    )
+    write_card(release)
+    return release
