@@ -24,6 +24,7 @@ $(VENV)/embedded: $(VENV)/linked
 	$(BIN)/benchwright models get embedded
 	$(BIN)/benchwright models get minilm-l3
 	$(BIN)/benchwright models get tagger
+	$(BIN)/benchwright models get parser
 	touch $@
 
 demo: $(VENV)/embedded
@@ -56,6 +57,7 @@ bench: $(VENV)/embedded
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/recasting.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/overlap.py
 
 format: $(VENV)/linked
 	$(BIN)/ruff format .

@@ -119,8 +119,15 @@ class AuditRows:
 
 
 def _distinct(texts: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, np.ndarray]:
-    """The distinct texts (null reads as nothing) and, for each row, which of them it holds (int64)."""
+    """The distinct texts (null reads as nothing) and, for each row, which of them it holds (int64).
+
+    A list of texts is compared as its texts, one a line.
+    """
     column = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        column = pc.binary_join(
+            column.cast(pa.large_list(pa.large_string())), pa.scalar("\n", pa.large_string())
+        )
     encoded = pc.fill_null(column.cast(pa.large_string()), "").dictionary_encode()
     return encoded.dictionary, _numpy(encoded.indices).astype(np.int64)
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..features import OVERLAP
 from ..publication import Publication
 from ..release import ReleaseFolder
 from ..splitting.base import SIDES, UNUSED, Assignment
@@ -23,6 +24,7 @@ WITHDRAWN = "withdrawn"
 """Key of an entry of the manifest that says where withdrawn rows stood, or what their scores were."""
 MADE_AS = "made_as"
 """Key of a renamed config's entry: the name that its builder gives it."""
+_NUMBERS = ("best_score", "num_hits")
 EMPTIED = "every row of it was withdrawn"
 NOT_PLACED = ""
 """The split, in the record of a withdrawn row, of one that was not placed before either."""
@@ -132,12 +134,14 @@ def left_out(
 def score_entry(table: ScoreTable, withdrawn: np.ndarray) -> tuple[pa.Table, dict[str, Any]]:
     """A score table without the withdrawn rows (bool, one a row), and its entry for the manifest.
 
-    The entry keeps the scores of the withdrawn rows: by them the others are divided as before.
+    The entry keeps the scores of the withdrawn rows: by them the others are divided as before. Of what was
+    searched for them and found, it keeps the numbers alone.
     """
     if not withdrawn.any():
         return table.table, table.entry()
     kept = ScoreTable(table.table.filter(pa.array(~withdrawn)), table.provenance, table.identity)
-    gone = table.table.filter(pa.array(withdrawn)).to_pydict()
+    texts = [name for name in OVERLAP if name in table.table.column_names and name not in _NUMBERS]
+    gone = table.table.filter(pa.array(withdrawn)).drop_columns(texts).to_pydict()
     return kept.table, {**kept.entry(), WITHDRAWN: {"uids": gone.pop("uid"), **gone}}
 
 
@@ -152,7 +156,11 @@ def whole_table(table: ScoreTable, entry: Mapping[str, Any]) -> ScoreTable:
     if not record:
         return table
     columns = {"uid": record["uids"], **{name: record[name] for name in record if name != "uids"}}
-    gone = pa.Table.from_pydict(columns, schema=table.table.schema)
+    unknown = [None] * len(record["uids"])
+    names = table.table.column_names
+    gone = pa.Table.from_pydict(
+        {name: columns.get(name, unknown) for name in names}, schema=table.table.schema
+    )
     return ScoreTable(
         pa.concat_tables([table.table, gone]).combine_chunks(), table.provenance, table.identity
     )

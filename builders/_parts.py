@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from ..errors import BenchwrightWarning, SplitError
 from ..splitting.base import Assignment, SplitRows, splitters
@@ -65,6 +66,23 @@ class Part:
                 table = table.select([name for name in table.column_names if name in features])
             self._shown[key] = SourceRows(table, features)
         return self._shown[key]
+
+    def columns(self, spec: ConfigSpec, side: np.ndarray, withdrawn: np.ndarray) -> pa.Table | None:
+        """Payload columns of a config alone, in table order, of rows that it has on `side` (int8[n]).
+
+        Of `withdrawn` rows (bool[n]) nothing is said of what was searched for and found.
+        """
+        table = None if spec.scores is None else self.tables[spec.scores]
+        scores = None if table is None else table.scores()
+        placed = self._builder.placed_columns(self.data, side, spec, scores)
+        found = None if table is None else table.searched()
+        if found is None:
+            return placed
+        if withdrawn.any():
+            found = found.take(pa.array(np.arange(len(found)), mask=withdrawn))
+        for name in () if placed is None else placed.column_names:
+            found = found.append_column(name, placed.column(name))
+        return found
 
 
 class SourceParts:

@@ -34,6 +34,10 @@ from .base import Builder, BuildOptions, ConfigSpec, SourceData, SourceFile
 from .release import PendingConfig, ReleaseWriter
 
 _SCORES_SUMMARY = "One {} per row, so that anyone can split again without running a model."
+_SEARCHED_SUMMARY = (
+    "What was searched for every row in the corpora and the best hits with their BM25 scores, so that anyone "
+    "can cut subsets anew without the corpora."
+)
 
 # The samples were written for benchwright and carry its licence, not that of the corpus they imitate.
 _SAMPLE_LICENCE = {"licence": "apache-2.0", "licence_link": "https://www.apache.org/licenses/LICENSE-2.0"}
@@ -102,7 +106,6 @@ def start_configs(
     for spec, made in divided:
         part, rows = source.part_of(spec), source.part_of(spec).rows(spec)
         table = None if spec.scores is None else part.tables[spec.scores]
-        scores = None if table is None else table.scores()
         withdrawn = errata.withdrawn(part.data.table.column("uid"))
         kept = without_rows(made, withdrawn) if withdrawn.any() else made
         name = errata.name(spec.name)
@@ -115,7 +118,7 @@ def start_configs(
             task=source.builder.task_of(spec),
             scores=None if table is None else table.table,
             # Where rows stood when they were divided: withdrawing others changes no row.
-            columns=source.builder.placed_columns(part.data, made.side, spec, scores),
+            columns=part.columns(spec, made.side, withdrawn),
         )
         if withdrawn.any():
             gone = rows.order[withdrawn[rows.order]]
@@ -192,8 +195,12 @@ def audit_rows(
         audited = auditing.AuditRows.from_table(table.filter(pa.array(kept)), task)
         sides = {name: config.side[kept] for name, config in configs.items()}
         findings += auditing.audit_part(audited, sides, source.builder.published, part=part)
-    # Only tables of V-information have this column.
-    scorers = {name: "pvi" if "pvi" in table.column_names else None for name, table in scores.items()}
+    # Only tables of V-information and of overlap have these columns.
+    own = {"pvi": "pvi", "best_score": "bm25"}
+    scorers = {
+        name: next((scorer for column, scorer in own.items() if column in table.column_names), None)
+        for name, table in scores.items()
+    }
     return findings + auditing.unscored_findings(
         (name, scorers[name], table) for name, table in scores.items()
     )
@@ -201,6 +208,8 @@ def audit_rows(
 
 def scores_summary(tables: Mapping[str, pa.Table]) -> str:
     """What the manifest says of config `scores`."""
+    if any("best_score" in table.column_names for table in tables.values()):
+        return _SEARCHED_SUMMARY
     graded = [name for name, table in tables.items() if "pvi" in table.column_names]
     if not graded:
         return _SCORES_SUMMARY.format("log-likelihood")
@@ -247,6 +256,7 @@ def _facts(
             "dropped": data.dropped,
             "rows": data.table.num_rows,
             **({"parts": {name: len(rows) for name, rows in data.parts.items()}} if data.parts else {}),
+            **({"funnel": [dict(stage) for stage in data.funnel]} if data.funnel else {}),
             "on_bad_row": on_bad_row,
             "notes": list(data.notes),
         },

@@ -130,7 +130,8 @@ def _placed_rows(
 ) -> tuple[AuditRows, dict[str, np.ndarray]]:
     """The rows of these configs, each once and in source order, and where every config has them."""
     wanted = dict.fromkeys(["uid", *task.inputs, task.target, "source_index", "source_split"])
-    columns = [column for column in wanted if column]  # a task without labels has no target
+    # A task without labels has no target, and not every family keeps the split of the source.
+    columns = [column for column in wanted if column in release.features(names[0])]
     tables: list[pa.Table] = []
     known = pa.array([], pa.string())
     placed = {}
@@ -266,6 +267,13 @@ def report(findings: Sequence[Finding], accepted: set[str]) -> dict[str, Any]:
     }
 
 
+_UNSCORED_ROWS = {
+    "pvi": "they are used by no config that reads it",
+    "bm25": "they are in no subset by overlap",
+}
+"""Where rows without a score stand, by the scorer; others are placed in train."""
+
+
 def unscored_findings(tables: Iterable[tuple[str, str | None, pa.Table]]) -> list[Finding]:
     """Rows that a scorer left without a score, by score table and status; for information.
 
@@ -273,7 +281,7 @@ def unscored_findings(tables: Iterable[tuple[str, str | None, pa.Table]]) -> lis
     """
     findings = []
     for name, scorer, table in tables:
-        placed = "they are used by no config that reads it" if scorer == "pvi" else "they are placed in train"
+        placed = _UNSCORED_ROWS.get(scorer, "they are placed in train")
         status = table.column("status")
         for value in sorted(set(pc.unique(status).to_pylist()) - {"ok"}):
             uids = table.filter(pc.equal(status, value)).column("uid").to_pylist()

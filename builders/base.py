@@ -15,8 +15,10 @@ from datasets import Features
 
 from ..errors import UsageError, show
 from ..faults import FaultLog
+from ..progress import Stage, no_progress
 from ..registry import Registry
 from ..splitting.base import Scores, Sizes, SplitRows
+from ..splitting.scores.overlap import Queries
 from ..splitting.scores.templates import PromptTemplate
 from ..tasks import Task
 from ..text.programs import Language, rule_of_dialect
@@ -24,7 +26,7 @@ from .programs import Programs, chosen_rule, chosen_structure
 from .sizes import Size
 
 Method = Literal["published", "corrected"]
-ScorerKind = Literal["prompt", "kfold", "pvi"]
+ScorerKind = Literal["prompt", "kfold", "pvi", "bm25"]
 TMCD_MODES = ("best", "reference")
 
 builders: Registry[type[Builder]] = Registry("builder")
@@ -37,6 +39,8 @@ builders.declare("curriculum_clean", "benchwright.builders.curriculum.builder:Cu
 builders.declare(
     "curriculum_difficulty", "benchwright.builders.curriculum.builder:CurriculumDifficultyBuilder"
 )
+builders.declare("knowref_60k", "benchwright.builders.knowref.builder:KnowRefBuilder")
+builders.declare("winograd", "benchwright.builders.winograd.builder:WinogradBuilder")
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,8 @@ class SourceData:
     published_splits: Mapping[str, np.ndarray] = field(default_factory=dict)
     parts: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Row numbers (int64, ascending) of each part, for a source of several data sets; else empty."""
+    funnel: tuple[Mapping[str, Any], ...] = ()
+    """What stages before the source kept and dropped (stage, unit, kept, dropped by reason), in order."""
 
     def part(self, name: str | None) -> SourceData:
         """The rows of one part as a source of their own, without side tables; for None, all rows.
@@ -111,7 +117,7 @@ class SourceData:
 
 @dataclass(frozen=True)
 class ScoreSpec:
-    """A score table to make. `scorer` is `prompt`, `kfold` or `pvi`; `parameters` are that scorer's.
+    """A score table to make. `scorer` is `prompt`, `kfold`, `pvi` or `bm25`; `parameters` are that scorer's.
 
     `part` names the part of the source whose rows are scored (None: all of them).
     """
@@ -179,6 +185,8 @@ class BuildOptions:
     and hard rows of a label part, midrange or published. `pvi_border`: published (train and evaluation are
     those of the source) or pooled (all rows are divided anew). None of these for the choice of `method`.
     `pvi_zero_label`: whether rows of the first label have a PVI of 0, a fault of published code.
+    `overlap_cutoff`: BM25 scores above which rows overlap, a subset each; None for those of the paper.
+    `cutoff_quantile`: further subsets, cut at these quantiles (0 to 1) of the rows that overlap at all.
     """
 
     method: Method = "corrected"
@@ -198,6 +206,13 @@ class BuildOptions:
     pvi_cut: str | None = None
     pvi_border: str | None = None
     pvi_zero_label: bool = False
+    overlap_cutoff: tuple[float, ...] | None = None
+    cutoff_quantile: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in _OVERLAP_OPTIONS:
+            # JSON knows no tuples, and no value is no choice.
+            object.__setattr__(self, name, tuple(map(float, getattr(self, name) or ())) or None)
 
     def with_pvi_choices(self) -> BuildOptions:
         """The options with those on PVI that `method` leaves to choose. Raises UsageError for unknown words.
@@ -216,8 +231,12 @@ class BuildOptions:
         return replace(self, **chosen)
 
     def to_json(self) -> dict[str, Any]:
-        """All but `method`, as a manifest keeps them under `choices`; those on PVI only if they were made."""
-        left_open = {"method", *(name for name in _PVI_OPTIONS if not getattr(self, name))}
+        """All but `method`, as a manifest keeps them under `choices`.
+
+        Those that only some builders have are left out where they were not made.
+        """
+        left_open = {"method"}
+        left_open |= {name for name in (*_PVI_OPTIONS, *_OVERLAP_OPTIONS) if not getattr(self, name)}
         return {name: value for name, value in asdict(self).items() if name not in left_open}
 
 
@@ -230,6 +249,7 @@ PVI_CHOICES: Mapping[str, Mapping[Method, str]] = MappingProxyType(
 )
 """The words of each option on pointwise V-information, by the method that chooses them."""
 _PVI_OPTIONS = (*PVI_CHOICES, "pvi_zero_label")
+_OVERLAP_OPTIONS = ("overlap_cutoff", "cutoff_quantile")
 DEFAULT_OPTIONS = BuildOptions()
 
 
@@ -317,12 +337,34 @@ class Builder(ABC):
         """The parts whose rows can be scored by pointwise V-information, None being all rows."""
         return ()
 
+    def overlap_parts(self) -> tuple[str, ...]:
+        """The parts whose rows can be searched in corpora."""
+        return ()
+
+    def overlap_language(self, part: str) -> str:
+        """The language of such a part, a code like `en`; only corpora of this language are searched."""
+        return self.info.languages[0]
+
+    def overlap_queries(
+        self, rows: pa.Table, construction: str, analyzer: str, progress: Stage = no_progress
+    ) -> Queries:
+        """What is searched for each of `rows`, all of one part, in their order.
+
+        `construction` is `parsed` or `published` (see `splitting.scores.overlap_queries`), `analyzer` what
+        cuts text into terms (see `bm25.analysis`). Raises PrerequisiteError for a parser that is not there.
+        """
+        raise NotImplementedError(f"{self.name} has no overlap_parts")
+
     def resolved(self, options: BuildOptions) -> BuildOptions:
         """`options` with the builder's own definitions of programs where none was chosen.
 
         Raises UsageError for unknown ones, for those of another language, and for any where the corpus has no
-        programs; so for choices on PVI.
+        programs; so for choices on PVI and on overlap.
         """
+        if not self.overlap_parts():
+            for name in _OVERLAP_OPTIONS:
+                if value := getattr(options, name):
+                    raise UsageError(f"{self.name} has no subsets by overlap; leave out {name} {show(value)}")
         if self.pvi_parts():
             options.with_pvi_choices()
         else:

@@ -41,6 +41,7 @@ from .scoring import (
     prompt_of_tables,
     pvi_options_given,
 )
+from .searching import PUBLISHED_HITS, CorpusSearch, searchable
 from .sizes import Size
 from .sources.origin import is_hub_id
 
@@ -70,6 +71,19 @@ def build(
     pvi_cut: str | None = None,
     pvi_border: str | None = None,
     pvi_zero_label: bool = False,
+    corpus: Sequence[str] = (),
+    chinese_corpus: Sequence[str] = (),
+    corpus_form: str | None = None,
+    corpus_field: str | None = None,
+    sentences: str = "none",
+    chinese_analyzer: str = "characters-2",
+    query: str | None = None,
+    idf: str | None = None,
+    engine: str = "fast",
+    hits_per_query: int = PUBLISHED_HITS,
+    top_hits: int = 10,
+    overlap_cutoff: Sequence[float] = (),
+    cutoff_quantile: Sequence[float] = (),
     repair: bool = False,
     prompt: str | None = None,
     seed: int = 42,
@@ -98,6 +112,11 @@ def build(
     A cleaned config, or one of a data set among several, that was not asked for by name is left out with a
     warning where its rows cannot be divided. `accepted` is a file of audit findings that are agreed to.
     `scores` is a folder or a Hub release (`ORG/NAME@REVISION`).
+
+    Configs by overlap need `corpus`, the corpora to search (see `builders.corpora.open_corpus`, which
+    `corpus_form`, `corpus_field` and `sentences` are for), `chinese_corpus` where rows are Chinese; the
+    options from `chinese_analyzer` to `top_hits` are those of `searching.CorpusSearch`, the two after them
+    those of `BuildOptions`.
 
     With `into`, a folder or a Hub release, `configs` are added to that release, whose other files stay as
     they are, byte for byte: source, method and choices must be its own (an option that is not given is),
@@ -133,6 +152,8 @@ def build(
         pvi_cut=pvi_cut,
         pvi_border=pvi_border,
         pvi_zero_label=pvi_zero_label,
+        overlap_cutoff=tuple(overlap_cutoff),
+        cutoff_quantile=tuple(cutoff_quantile),
     )
     maker = TableMaker(
         lm=lm,
@@ -143,6 +164,19 @@ def build(
         keep_models=keep_models,
         device=device,
         start_token=start_token,
+        search=CorpusSearch(
+            corpus=tuple(corpus),
+            chinese_corpus=tuple(chinese_corpus),
+            corpus_form=corpus_form,
+            corpus_field=corpus_field,
+            sentences=sentences,
+            chinese_analyzer=chinese_analyzer,
+            query=query,
+            idf=idf,
+            engine=engine,
+            hits_per_query=hits_per_query,
+            top_hits=top_hits,
+        ),
         cache=cache,
         progress=progress,
     )
@@ -208,7 +242,12 @@ def make_release(
     specs = maker.plan(builder) if published is None else published[1]
     names = names_by_scorer(specs)
     chosen = refuse_withdrawn(errata, choose_configs(builder, options, names, configs, repair), configs)
-    refuse_idle_pvi(builder, every_config(builder, options, names), chosen, pvi_given)
+    known = every_config(builder, options, names)
+    refuse_idle_pvi(builder, known, chosen, pvi_given)
+    if published is None:
+        chosen = searchable(builder, maker.search, options, [s for s in known if s.name in chosen], configs)
+    elif maker.search.given:
+        raise UsageError(f"with --scores no corpus is searched; leave out {', '.join(maker.search.given)}")
     maker.check_recipes(builder, options)
     root, data = read_source(builder, source, options, on_bad_row)
     every = every_config(builder, options, names, data.table.num_rows)

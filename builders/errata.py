@@ -18,13 +18,15 @@ import pyarrow.compute as pc
 
 from ..atomic import recover
 from ..errors import ReleaseError, UsageError, show
-from ..features import class_names, payload_columns
+from ..features import OVERLAP, class_names, payload_columns
 from ..hashing import canonical_json, content_hash, row_digests, sha256_text
 from ..publication import Publication, Withdrawal
 from ..registry import closest
 from ..release import WITHOUT_TEXT, ReleaseFolder
 from ..splitting.base import SIDES, UNUSED
 from ..splitting.scores import ScoreTable
+from ..splitting.scores.table import OVERLAP_SCORER
+from ..tables import conform
 from . import audit as auditing
 from ._describing import describe, files_of, other_files, release_name
 from ._errata import (
@@ -226,7 +228,8 @@ def _config_without_rows(
         writer.keep(old.assignment_file(config), entry["assignment"]["file"], link=True)
         return dict(entry)
     record = _withdrawn_rows(old, config, side, gone)
-    assigned = _assigned(assigned, left, position)
+    unsearched = _unsearched_digests(old, config, assigned.column("uid").filter(pa.array(gone)))
+    assigned = _assigned(assigned, left, position, unsearched)
     return {
         **{key: value for key, value in entry.items() if key != "assignment"},
         "splits": splits,
@@ -271,8 +274,20 @@ def _split_without_rows(
         )
     kept = ~members(table.column("uid"), uids)
     table = table.filter(pa.array(kept)).combine_chunks()
-    counts = placement_counts(table.column("placed_by"))
+    counts = _counts(old.config(config)["placed_by"][split], table)
     return writer.write_split(config, split, table, digests[kept], {"placed_by": counts}), counts
+
+
+def _counts(before: Mapping[str, int], table: pa.Table) -> dict[str, int]:
+    """How many rows each way of placing placed, where rows do not say so or all were placed in one way.
+
+    Raises ReleaseError where that cannot be known.
+    """
+    if "placed_by" in table.column_names:
+        return placement_counts(table.column("placed_by"))
+    if len(before) == 1:
+        return dict.fromkeys(before, table.num_rows)
+    raise ReleaseError("rows were placed in several ways and do not say how; build the release again instead")
 
 
 def _text_without_rows(entry: Mapping[str, Any], assigned: pa.Table, splits: Iterable[str]) -> dict[str, Any]:
@@ -289,10 +304,39 @@ def _text_without_rows(entry: Mapping[str, Any], assigned: pa.Table, splits: Ite
     return {WITHOUT_TEXT: {**known, "splits": hashes}}
 
 
-def _assigned(table: pa.Table, side: np.ndarray, position: np.ndarray) -> pa.Table:
+def _unsearched_digests(old: ReleaseFolder, config: str, uids: pa.ChunkedArray) -> dict[str, bytes]:
+    """Digests of rows, by uid, without what was searched for them in corpora and found; none if nothing was.
+
+    As a build has them that withdraws these rows. Configs of one part show equal rows.
+    """
+    features, part = old.features(config), old.config(config).get("part")
+    table = old.config(config)["scores"]
+    if table is None or old.manifest["scores"][table]["scorer"] != OVERLAP_SCORER:
+        return {}
+    names = payload_columns(features)
+    schema = pa.schema([features.arrow_schema.field(name) for name in names])
+    found: dict[str, bytes] = {}
+    for name, entry in old.placed_configs.items():
+        if entry.get("part") != part or WITHOUT_TEXT in entry:
+            continue
+        for split in entry["splits"]:
+            rows = old.table(name, split, names)
+            rows = rows.filter(pc.is_in(rows.column("uid"), uids.combine_chunks()))
+            known = rows.drop_columns([column for column in OVERLAP if column in names])
+            digests = row_digests(conform(known, schema), class_names(features))
+            found |= dict(zip(rows.column("uid").to_pylist(), map(bytes, digests), strict=True))
+    return found
+
+
+def _assigned(
+    table: pa.Table, side: np.ndarray, position: np.ndarray, digests: Mapping[str, bytes]
+) -> pa.Table:
     names = pa.array([*SIDES, UNUSED_SPLIT])
     split = names.take(pa.array(np.where(side < 0, len(SIDES), side)))
     columns = {"split": split, "position": pa.array(position, pa.int32())}
+    if digests:
+        known = zip(*(table.column(name).to_pylist() for name in ("uid", "row_digest")), strict=True)
+        columns["row_digest"] = pa.array([digests.get(uid, digest) for uid, digest in known], pa.binary(16))
     return pa.table(
         [columns.get(field.name, table.column(field.name)) for field in ASSIGNMENT], schema=ASSIGNMENT
     ).combine_chunks()

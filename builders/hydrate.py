@@ -71,6 +71,10 @@ def strip(
     old = open_whole(release, progress)
     if not has_text(old):
         raise ReleaseError(f"{old.path} has no text to take out; it can be published as it is")
+    if "scores" in old.configs and "hits" in old.features("scores"):
+        raise ReleaseError(
+            f"{old.path} is of queries and hits, text through and through; nothing of use would be left of it"
+        )
     return strip_configs(old, old.configs, out=out, overwrite=overwrite)
 
 

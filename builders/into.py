@@ -45,6 +45,7 @@ from .base import DEFAULT_OPTIONS, Builder, BuildOptions, ConfigSpec, ScoreSpec,
 from .recorded import builder_of, options_of, spec_of
 from .release import ReleaseWriter, scores_features
 from .scoring import TableMaker, load_tables, model_and_revision, names_by_scorer, pvi_options_given
+from .searching import searchable
 
 _DEFAULT_MAKER = TableMaker()
 
@@ -82,7 +83,12 @@ def extend(
     names = names_by_scorer(specs)
     chosen = refuse_withdrawn(errata, choose_configs(builder, options, names, configs, repair), configs)
     _check_new(base, errata, chosen)
-    refuse_idle_pvi(builder, every_config(builder, options, names), chosen, given)
+    known = every_config(builder, options, names)
+    refuse_idle_pvi(builder, known, chosen, given)
+    scored = [spec for spec in known if spec.name in chosen and spec.scores not in published]
+    unsearched = set(chosen) - {spec.name for spec in scored}
+    possible = searchable(builder, maker.search, options, scored, configs)
+    chosen = [name for name in chosen if name in unsearched or name in possible]
     maker.check_recipes(builder, options)
     root, data = read_source(builder, source, options, base.manifest["source"]["on_bad_row"])
     _check_source(base, data)
@@ -254,6 +260,8 @@ def _score_specs(
     planned = maker.plan(builder)
     for name, spec in planned.items():
         if name not in specs:
+            continue
+        if spec.scorer == "bm25":
             continue
         provenance = base.manifest["scores"][name]["provenance"]
         option = "pvi_model" if spec.scorer == "pvi" else "lm"

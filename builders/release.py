@@ -23,7 +23,15 @@ from datasets import Features
 
 from ..atomic import write_text
 from ..errors import ReleaseError, show
-from ..features import PVI, PVI_SCORES, SCORE_COLUMNS, SCORES, class_names, payload_columns
+from ..features import (
+    OVERLAP_SCORES,
+    PVI,
+    PVI_SCORES,
+    SCORE_COLUMNS,
+    SCORES,
+    class_names,
+    payload_columns,
+)
 from ..hashing import canonical_json, columns_hash, content_hash, digest_column, row_digests, sha256_text
 from ..release import MANIFEST, ReleaseFolder
 from ..splitting.base import SIDES, Assignment, Note
@@ -367,6 +375,8 @@ class ReleaseWriter:
 
 def scores_features(tables: Mapping[str, pa.Table]) -> Features:
     """The columns of config `scores` that hold these score tables."""
+    if any("best_score" in table.column_names for table in tables.values()):
+        return OVERLAP_SCORES
     return PVI_SCORES if any("pvi" in table.column_names for table in tables.values()) else SCORES
 
 

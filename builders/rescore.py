@@ -18,7 +18,7 @@ from ..release import ReleaseFolder
 from ..splitting.base import DEFAULT_SEED, TRAIN, UNUSED, Assignment, Scores, SplitRows, splitters
 from ..splitting.scores import ScoreTable, ScoringOptions
 from ..splitting.scores.check import SCORE_TOLERANCE, check_cut, compare_scores
-from ..splitting.scores.table import PVI_SCORER
+from ..splitting.scores.table import OVERLAP_SCORER, PVI_SCORER
 from ._errata import scores_with_withdrawn
 from ._parts import Part, SourceParts
 from .base import Builder, BuildOptions, ConfigSpec, ScoreSpec
@@ -89,6 +89,11 @@ def rescore(
         raise ReleaseError(f"{folder.path} has no score tables; there is nothing to score again")
     manifest = folder.manifest
     entries = manifest["scores"]
+    if any(entry["scorer"] == OVERLAP_SCORER for entry in entries.values()):
+        raise ReleaseError(
+            f"{folder.path}: its scores come from corpora and not from a model; build it again with --corpus "
+            "and compare with `benchwright diff`"
+        )
     # By name: the weights of a classifier's new head depend on its labels.
     models = {entry["provenance"]["model"]["model"] for entry in entries.values()}
     if lm is not None and len(models) > 1:

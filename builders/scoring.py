@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -28,6 +28,7 @@ from .base import (
     SourceData,
     pvi_table_name,
 )
+from .searching import CorpusSearch
 
 DEFAULT_FOLDS = 3
 DEFAULT_PVI_MODELS = ("minilm-l6",)
@@ -46,13 +47,14 @@ class TableMaker:
     keep_models: bool = False
     device: str = "auto"
     start_token: str | int | None = None
+    search: CorpusSearch = field(default_factory=CorpusSearch)
     cache: str | Path | None = None
     progress: Stage = no_progress
 
     def plan(self, builder: Builder) -> dict[str, ScoreSpec]:
-        """Every score table that can be made, by name; see `plan_tables` and `plan_pvi_tables`."""
+        """Every score table that can be made, by name; see `plan_tables` and the two after it."""
         pvi = plan_pvi_tables(self.pvi_model, self.k, builder.pvi_parts())
-        return {**plan_tables(self.lm, self.k), **pvi}
+        return {**plan_tables(self.lm, self.k), **pvi, **plan_overlap_tables(builder.overlap_parts())}
 
     def check_recipes(self, builder: Builder, options: BuildOptions) -> None:
         """Raise UsageError for recipes that cannot be used: before a source is read."""
@@ -67,6 +69,10 @@ class TableMaker:
         self, builder: Builder, data: SourceData, config: ConfigSpec, spec: ScoreSpec, options: BuildOptions
     ) -> ScoreTable:
         """The table `spec` of the rows that `config` divides, which reads it; see `make_table`."""
+        if spec.scorer == "bm25":
+            assert spec.part is not None
+            rows, cache = data.part(spec.part).table, cache_folder(self.cache)
+            return self.search.table(builder, rows, spec.part, options, cache=cache, progress=self.progress)
         return make_table(
             builder,
             data.part(config.part).table,
@@ -138,6 +144,21 @@ def plan_pvi_tables(
             name = f"{pvi_table_name(part)}{slug}"
             tables[name] = ScoreSpec(name, "pvi", {**which, "k": fold_counts[0]}, part)
     return tables
+
+
+def overlap_table_name(part: str) -> str:
+    """What the table of the best scores of a part is called."""
+    return f"bm25_{part}"
+
+
+def plan_overlap_tables(parts: Sequence[str]) -> dict[str, ScoreSpec]:
+    """Every table of best scores, by name, one a part.
+
+    >>> list(plan_overlap_tables(["wsc273", "dpr"]))
+    ['bm25_wsc273', 'bm25_dpr']
+    """
+    names = {overlap_table_name(part): part for part in parts}
+    return {name: ScoreSpec(name, "bm25", {}, part) for name, part in names.items()}
 
 
 def _slugs(option: str, models: Sequence[str]) -> dict[str, dict[str, str | None]]:

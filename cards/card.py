@@ -26,6 +26,8 @@ from .history import changelog, errata, version_line, withdrawn_rows
 from .licences import licence_paragraphs
 from .limitations import limitations
 from .markdown import Markdown
+from .overlap import overlap_sections
+from .overlap_results import overlap_result_sections
 from .overview import (
     column_tables,
     config_groups,
@@ -34,7 +36,7 @@ from .overview import (
     examples,
     side_tables,
 )
-from .parts import Part, other_notes, parts
+from .parts import Part, other_notes, part_words, parts
 from .placement import placement_report
 from .properties import PropertySection, property_notes, property_sections
 from .property_data import Properties, read_properties
@@ -171,8 +173,8 @@ class _Shown:
             found,
             distributions,
             _with_readable_figures(release, property_sections(release, found)),
-            difficulty_section(release),
-            experiment_sections(release, index, runs),
+            [*difficulty_section(release), *overlap_sections(release)],
+            [*experiment_sections(release, index, runs), *overlap_result_sections(release, index)],
             index,
             runs,
         )
@@ -331,7 +333,7 @@ def _introduction_of_parts(release: ReleaseFolder, divided: Mapping[str, Part]) 
     kinds = f" in {numbers.plural(len(categories), 'category', 'categories')}" if categories else ""
     configs = numbers.plural(len(release.placed_configs), "config")
     return Markdown(
-        f"{numbers.plural(len(divided), 'phenomenon', 'phenomena')}{kinds}{told}, in {configs}, divided into "
+        f"{numbers.plural(len(divided), *part_words(release))}{kinds}{told}, in {configs}, divided into "
         f"{', '.join(splits[:-1])}{' and ' if len(splits) > 1 else ''}{splits[-1]}."
     )
 

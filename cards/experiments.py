@@ -6,7 +6,7 @@ but counts of phenomena.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import ReleaseError
@@ -51,7 +51,12 @@ _CELL = checks.record(
     evaluation=checks.text,
 )
 _POINT = checks.record(**_POOLED, rows_per_label=checks.count)
-_PARTIAL = checks.record(**_VALUE, full=checks.number, partial=checks.number, majority=checks.number)
+_PARTIAL_NUMBERS = (
+    *("full", "full_low", "full_high"),
+    *("partial", "partial_low", "partial_high"),
+    *("majority", "difference", "difference_low", "difference_high"),
+)
+_PARTIAL = checks.record(**_VALUE, **dict.fromkeys(_PARTIAL_NUMBERS, checks.number))
 _OUTCOME_NUMBERS = ("zero_shot", "fine_tuned", "partial", "majority", "simple_to_hard")
 _OUTCOME = checks.record(
     config=checks.text,
@@ -263,9 +268,10 @@ def _partial_input(entries: Sequence[Entry]) -> Iterator[PropertySection]:
         lines = [
             (
                 code(entry["config"]),
-                *(percent(entry[name]) for name in ("full", "partial", "majority")),
-                _difference(entry["partial"], entry["majority"]),
-                _difference(entry["full"], entry["partial"]),
+                *(_ranged(percent, entry[name], entry, name) for name in ("full", "partial")),
+                percent(entry["majority"]),
+                _points(_less(entry["partial"], entry["majority"])),
+                _ranged(_points, _less(entry["full"], entry["partial"]), entry, "difference"),
             )
             for entry in found
         ]
@@ -277,7 +283,8 @@ def _partial_input(entries: Sequence[Entry]) -> Iterator[PropertySection]:
             Markdown(
                 "In percent: the same model trained on both texts and on the second alone (the hypothesis or "
                 "the question). *Given away* is what the partial input scores above the majority label, in "
-                "points: what it can tell from artefacts. *Due to the rest* is what the full input adds."
+                "points: what it can tell from artefacts. *Due to the rest* is what the full input adds; its "
+                "95 % interval is a bootstrap over rows, each with the answers of both."
             ),
         ),
         figures=(),
@@ -285,8 +292,18 @@ def _partial_input(entries: Sequence[Entry]) -> Iterator[PropertySection]:
     )
 
 
-def _difference(first: float | None, second: float | None) -> str:
-    return MISSING if first is None or second is None else decimal(100 * (first - second), signed=True)
+def _less(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first - second
+
+
+def _points(value: float | None) -> str:
+    return MISSING if value is None else decimal(100 * value, signed=True)
+
+
+def _ranged(write: Callable[[float | None], str], value: float | None, entry: Entry, name: str) -> str:
+    """A value with the interval that the entry has for it under `NAME_low` and `NAME_high`, if any."""
+    low, high = (entry.get(f"{name}_{end}") for end in ("low", "high"))
+    return write(value) if low is None or high is None else f"{write(value)} ({write(low)} to {write(high)})"
 
 
 def _outcomes(entries: Sequence[Entry], known: Mapping[str, Part]) -> Iterator[PropertySection]:
@@ -430,9 +447,9 @@ def _folded(caption: Markdown, written: Markdown, lines: int) -> Markdown:
 
 
 def _with_interval(entry: Entry) -> str:
-    if entry["low"] is None or entry["high"] is None:
-        return percent(entry["value"])
-    return f"{percent(entry['value'])} ({percent(entry['low'])} to {percent(entry['high'])})"
+    low, high = entry["low"], entry["high"]
+    value = percent(entry["value"])
+    return value if low is None or high is None else f"{value} ({percent(low)} to {percent(high)})"
 
 
 def _seeds(entries: Sequence[Entry]) -> Markdown:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 _SCORES, _LENGTHS = "figures/scores.png", "figures/lengths.png"
 # What the card calls its figures, this one's and earlier ones'; every other file is the user's.
 _OWN = re.compile(
-    r"(scores|lengths|rare_words|readability|trees|novel_compounds|v_information|simple_and_hard|inoculation)"
+    r"(scores|lengths|rare_words|readability|trees|novel_compounds|v_information|simple_and_hard|inoculation|"
+    r"overlap_curves)"
     r"\.png|(lengths|composition)_of_\w+\.png"
 )
 EVALUATION = ("validation", "test")

@@ -11,7 +11,7 @@ from .figures import EVALUATION
 from .markdown import Markdown, codes, compose
 from .numbers import count, decimal, plural
 from .parts import parts
-from .provenance import PVI, find
+from .provenance import BM25, PVI, find
 
 # With fewer rows a 95 % interval around 50 % is wider than plus or minus 5 points: 1.96 * 0.5 / sqrt(n).
 _WIDE_INTERVAL_ROWS = 385
@@ -33,6 +33,7 @@ def limitations(release: ReleaseFolder) -> list[Markdown]:
         *_small_evaluation(release),
         *_language_model(release),
         *_information(release),
+        *_overlap(release),
         *_training_data(release),
         *_random_labels(release),
         *_no_test(release),
@@ -93,7 +94,7 @@ def _small_evaluation(release: ReleaseFolder) -> Iterator[Markdown]:
 def _language_model(release: ReleaseFolder) -> Iterator[Markdown]:
     tables = release.manifest.get("scores") or {}
     used = {entry["scores"] for entry in release.placed_configs.values() if entry.get("scores")}
-    used = {name for name in used if tables.get(name, {}).get("scorer") != PVI}
+    used = {name for name in used if tables.get(name, {}).get("scorer") not in (PVI, BM25)}
     if not used:
         return
     models = {find(tables[name].get("provenance"), "model") for name in sorted(used) if name in tables}
@@ -108,6 +109,16 @@ def _language_model(release: ReleaseFolder) -> Iterator[Markdown]:
         "Rows change sides and nothing else: label noise, annotation artefacts and biases of the source are "
         "all still there, and errors of annotation may be more frequent among unlikely rows."
     )
+
+
+def _overlap(release: ReleaseFolder) -> Iterator[Markdown]:
+    entries = (release.manifest.get("scores") or {}).values()
+    if any(entry.get("scorer") == BM25 for entry in entries):
+        yield Markdown(
+            "Only the corpora named under Overlap with corpora were searched: a row without overlap may well "
+            "stand in what a model was trained on. BM25 finds shared words, no paraphrases, and a score says "
+            "nothing of whether the corpus gives the right answer."
+        )
 
 
 def _information(release: ReleaseFolder) -> Iterator[Markdown]:

@@ -42,6 +42,19 @@ _MEANINGS = {
     "hardness": "Spider's hardness class of the query",
     "question": "the question as it stands in the source",
     "query": "the program as it stands in the source",
+    "pronoun": "the pronoun, or `_` where the source has a blank",
+    "pronoun_loc": "place of the pronoun in `text`, in characters from 0",
+    "options": "candidates that the pronoun may stand for",
+    "e1": "first candidate as it stands in the text",
+    "e2": "second candidate as it stands in the text",
+    "pred_c": "predicate of the clause before the pronoun's",
+    "pred_q": "predicate of the pronoun's clause",
+    "connective": "word or sign that joins the two clauses",
+    "content_words": "words that are searched beside the predicates",
+    "best_score": "BM25 score of the most similar document; 0: none matches, null: no query could be made",
+    "num_hits": "documents that match, in each corpus up to a limit",
+    "exact_copy": "whether a document holds the text word by word",
+    "hits": "the most similar documents of every corpus, with their scores",
     "source": "input string of a sequence-to-sequence model",
     "target": "output string of a sequence-to-sequence model",
     "template": "equal for programs that differ in their values only",
@@ -65,7 +78,7 @@ _MEANINGS = {
 _MOST_NAMES = 8
 
 # Columns that belong to the bookkeeping; an example shows the rest.
-_NOT_IN_EXAMPLES = frozenset({"content_id", "source_index", "source_split", "fold", "lm_num_tokens"})
+_NOT_IN_EXAMPLES = frozenset({"content_id", "source_index", "source_split", "fold", "lm_num_tokens", "hits"})
 
 
 @dataclass(frozen=True)
@@ -180,7 +193,7 @@ def _side_summary(entry: Mapping[str, Any]) -> str:
 def config_groups(release: ReleaseFolder) -> list[ConfigGroup]:
     """The lines of the table of configs: all together, or a group for each category of parts."""
     lines, found = config_lines(release), parts(release)
-    if not found:
+    if not any(part.category for part in found.values()):
         return [ConfigGroup(None, tuple(lines))]
     names = {
         category: [name for part in members for name in part.configs]
@@ -329,7 +342,9 @@ def _meaning(name: str, feature: Any, task: Mapping[str, Any], empty: bool) -> M
         parts.append(Markdown("**input**"))
     if name == task.get("target"):
         parts.append(Markdown("**target**"))
-    if name in _MEANINGS:
+    if (name, task.get("name")) == ("query", "pronoun-resolution"):
+        parts.append(Markdown("what was searched"))
+    elif name in _MEANINGS:
         parts.append(Markdown(_MEANINGS[name]))
     if isinstance(feature, ClassLabel):
         names = Markdown(", ".join(f"{number} = {code(label)}" for number, label in enumerate(feature.names)))

@@ -49,6 +49,13 @@ def parts(release: ReleaseFolder) -> dict[str, Part]:
     }
 
 
+def part_words(release: ReleaseFolder) -> tuple[str, str]:
+    """What one part is called, and several."""
+    if any(entry["splitter"] == "overlap" for entry in release.placed_configs.values()):
+        return "test set", "test sets"
+    return "phenomenon", "phenomena"
+
+
 def by_category(found: Mapping[str, Part]) -> dict[str | None, list[Part]]:
     """Category -> its parts, both in order of first appearance."""
     groups: dict[str | None, list[Part]] = {}

@@ -14,6 +14,8 @@ from .history import withdrawn_rows
 from .label_shares import LabelTable, label_tables
 from .markdown import Markdown, code, codes, compose, folded, join, prose, table
 from .numbers import count, plural
+from .overlap_data import SPLITTER as OVERLAP
+from .overlap_data import subset_sentences
 from .provenance import PVI, SHOWN_UIDS, prompt_of, scorer_sentence
 
 # Words of the column `placed_by`, as the end of "n rows ...".
@@ -33,6 +35,8 @@ _PLACED_BY = {
     "conflict": "left out as conflicts",
     "duplicate": "left out as duplicates",
     "leak": "left out as leaks",
+    "below_cutoff": "left out, as not above the cut-off",
+    "above_cutoff": "left out, as above the cut-off",
 }
 
 _METHODS = {
@@ -43,6 +47,7 @@ _METHODS = {
 }
 
 _LIKELIHOOD_PAPER, _CURRICULUM_PAPER = "the paper on likelihood splits", "the paper on Curriculum"
+_OVERLAP_PAPER = "the paper on overlap with corpora"
 
 # With more configs of one splitter, what is said of each is folded.
 _MOST_CONFIGS = 12
@@ -56,6 +61,7 @@ _TITLES = {
     "published": "Published splits",
     "pvi": "Simple and hard splits (V-information)",
     "clean": "Cleaned splits",
+    OVERLAP: "Subsets by overlap with corpora",
 }
 
 _CUTS = {
@@ -233,15 +239,17 @@ def _introduction(release: ReleaseFolder) -> Iterator[Markdown]:
     choices = {
         name: value for name, value in chosen if value not in (None, {}, []) and name not in definitions
     }
-    of_curriculum = any(entry.get("part") for entry in release.placed_configs.values())
-    if of_curriculum:
+    of_parts = any(entry.get("part") for entry in release.placed_configs.values())
+    of_overlap = any(entry["splitter"] == OVERLAP for entry in release.placed_configs.values())
+    if of_parts or of_overlap:
         # Of scores by likelihood, of which these configs have none.
         choices.pop("criterion", None)
     words = _METHODS.get(method, "")
+    paper = _OVERLAP_PAPER if of_overlap else _CURRICULUM_PAPER if of_parts else _LIKELIHOOD_PAPER
     sentence = compose(
         "**Method {method:code}.** {words}",
         method=method,
-        words=Markdown(words.replace(_LIKELIHOOD_PAPER, _CURRICULUM_PAPER) if of_curriculum else words),
+        words=Markdown(words.replace(_LIKELIHOOD_PAPER, paper)),
     )
     if choices:
         listed = join(
@@ -351,6 +359,8 @@ def _rule(entry: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[M
         if mode in _TMCD_MODES:
             yield Markdown(_TMCD_MODES[mode])
         yield compose("Validation and test divide the evaluation rows at random{drawn}.", drawn=drawn)
+    elif splitter == OVERLAP:
+        yield from subset_sentences(parameters)
     elif splitter == PVI:
         yield from _pvi_rule(entry, parameters)
     elif splitter == "clean":

@@ -9,10 +9,10 @@ from typing import Any
 from ..release import ReleaseFolder
 from .markdown import Markdown, code, compose, join, one_line, prose, shorten, table
 from .numbers import MISSING, count, plural
-from .parts import part_of, parts
+from .parts import part_of, part_words, parts
 
 SHOWN_UIDS = 3
-PVI = "pvi"
+PVI, BM25 = "pvi", "bm25"
 """The scorer of tables of V-information."""
 SEVERITIES = ("error", "warning", "known", "info")
 
@@ -161,6 +161,8 @@ def information_tables(release: ReleaseFolder) -> InformationTables | None:
 def scorer_sentence(entry: Mapping[str, Any]) -> Markdown:
     """Which model scored the rows and how, in one sentence."""
     provenance = entry.get("provenance") or {}
+    if entry.get("scorer") == BM25:
+        return Markdown("Every row was searched in corpora, see Overlap with corpora.")
     model = find(provenance, "model")
     revision = find(provenance, "revision")
     who = compose("{name:code}", name=model) if model else Markdown("a language model")
@@ -251,7 +253,7 @@ def finding_codes(release: ReleaseFolder, lines: list[FindingLine]) -> Markdown 
         number = len({line.part for line in members})
         most = compose("{n} ({where})", n=count(worst.count), where=where)
         counted.append((severity, code(kind), count(len(members)), count(number), most))
-    header = ("severity", "finding", "findings", "phenomena", "most rows")
+    header = ("severity", "finding", "findings", part_words(release)[1], "most rows")
     return table(header, counted, left=2)
 
 
@@ -261,7 +263,7 @@ def part_licences(release: ReleaseFolder) -> Markdown | None:
     if not told:
         return None
     lines = [(code(part.name), part.category or MISSING, code(part.licence), part.corpora) for part in told]
-    return table(("phenomenon", "category", "licence", "made from"), lines, left=4)
+    return table((part_words(release)[0], "category", "licence", "made from"), lines, left=4)
 
 
 def audit_summary(lines: list[FindingLine]) -> Markdown:

@@ -33,7 +33,7 @@ _INTERRUPTED = 130
 
 def commands() -> Any:
     """The whole command line."""
-    from . import exports, maintenance, publishing, releases, results  # noqa: F401 (commands register themselves)
+    from . import exports, maintenance, mining, publishing, releases, results  # noqa: F401 (they register)
 
     return typer.main.get_command(app)
 

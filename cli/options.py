@@ -96,6 +96,61 @@ PviZeroLabel = Annotated[
     bool,
     typer.Option("--pvi-zero-label", help="Give rows of the first label a PVI of 0, as published code does."),
 ]
+Corpora = Annotated[
+    list[str],
+    typer.Option(
+        "--corpus",
+        metavar="LOCATION",
+        help="Corpus that rows are searched in: a file, folder or archive, `sample`, or "
+        "`hub:ORG/NAME@REVISION#CONFIG/SPLIT:FIELD`. Repeatable.",
+    ),
+]
+ChineseCorpora = Annotated[
+    list[str],
+    typer.Option(
+        "--chinese-corpus", metavar="LOCATION", help="The same for rows in Chinese, by pairs of characters."
+    ),
+]
+CorpusForm = Annotated[
+    str | None,
+    typer.Option(
+        help="Form of the corpora where it cannot be told: lines, files, jsonl, parquet, reddit, ..."
+    ),
+]
+CorpusField = Annotated[
+    str | None, typer.Option(help="Field of the text in corpora of records (JSON Lines, parquet, Hub).")
+]
+Sentences = Annotated[
+    str, typer.Option(help="Documents stay whole (none), or are cut into sentences (punkt) or lines.")
+]
+ChineseAnalyzer = Annotated[
+    str,
+    typer.Option(help="Chinese text is cut into runs of N characters (characters-N) or into words (jieba)."),
+]
+QueryConstruction = Annotated[
+    str | None,
+    typer.Option(
+        "--query",
+        help="Queries from dependency parses (parsed) or part-of-speech tags (published); else by --method.",
+    ),
+]
+Idf = Annotated[
+    str | None, typer.Option(help="Formula of word weights: paper or whoosh; else as --method says.")
+]
+Engine = Annotated[str, typer.Option(help="Search engine: fast, or whoosh (the reference; equal scores).")]
+HitsPerQuery = Annotated[int, typer.Option(help="Most hits of a row in each corpus.")]
+TopHits = Annotated[int, typer.Option(help="Hits of each corpus that rows show, besides exact copies.")]
+OverlapCutoffs = Annotated[
+    list[float],
+    typer.Option("--overlap-cutoff", help="BM25 score above which rows overlap; repeatable; else 0, 25, 35."),
+]
+CutoffQuantiles = Annotated[
+    list[float],
+    typer.Option(
+        "--cutoff-quantile",
+        help="A further subset, above this quantile (0 to 1) of the overlapping rows; repeatable.",
+    ),
+]
 Repair = Annotated[
     bool,
     typer.Option(
@@ -105,7 +160,7 @@ Repair = Annotated[
 ]
 Cache = Annotated[
     Path | None,
-    typer.Option(help="Folder of cached scores (else BENCHWRIGHT_CACHE or ~/.cache/benchwright)."),
+    typer.Option(help="Folder of scores and checkpoints (else BENCHWRIGHT_CACHE or ~/.cache/benchwright)."),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, mps.")]
 StartToken = Annotated[

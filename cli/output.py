@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
@@ -252,9 +253,8 @@ def print_list(as_json: bool) -> None:
     for name, specs in listed.items():
         typer.echo(f"{name}: {builders.get(name).info.pretty_name}")
         typer.echo(table(_config_rows(name, specs, tasks), ["  config", ""]))
-    if tasks:
-        places = " and ".join(dict.fromkeys(tasks.values()))
-        typer.echo(f"TASK stands for each of the {len(tasks)} tasks that are listed under {places}")
+    for place, number in Counter(tasks.values()).items():
+        typer.echo(f"TASK stands for each of the {number} tasks that are listed under {place}")
     for kind, found in others.items():
         typer.echo(f"{kind.replace('_', ' ')}: {', '.join(found)}")
     typer.echo("sqlglot-DIALECT and canonical-DIALECT read other dialects of SQL, such as sqlglot-postgres")

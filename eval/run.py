@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..cache import cache_folder
 from ..errors import BenchwrightWarning, UsageError
+from ..hashing import canonical_json, sha256_text
 from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
 from .analyses import summary, with_known
@@ -40,10 +43,11 @@ from .results import (
 if TYPE_CHECKING:
     from .models import LoadedModel
 
-ZERO_SHOT = "lm_zero_shot"
+ZERO_SHOT = ("lm_zero_shot", "pronoun_lm", "pronoun_lm_partial")
+"""What a causal language model is asked by where no baseline is named."""
 CLASSIFIER = "classifier"
 PARSERS = ("causal_parser", "seq2seq_parser")
-FINE_TUNED = ("fine_tuned_full_input", "fine_tuned_partial_input")
+FINE_TUNED = ("fine_tuned_full_input", "fine_tuned_partial_input", "fine_tuned_pronoun")
 EVALUATED = ("test", "validation")
 """The splits that a config is evaluated on, the first that it has."""
 
@@ -67,26 +71,29 @@ def evaluate(
     seed: int = 0,
     limit: int | None = None,
     force: bool = False,
+    cache: str | Path | None = None,
     progress: Stage = no_progress,
 ) -> list[Result]:
     """Run baselines on configs, store a result for each and bring `results/index.json` up to date.
 
     Without `split`, a config is evaluated on its test split or, where it has none, on its validation split;
-    without `configs`, every placed config that has such a split. Without `baselines`: those that need
-    nothing but the release; or, where `model` is given, `lm_zero_shot` with it; or, where `predictions` is
-    given, that file alone, which belongs to one config. `model` is a causal language model or, for the
-    baseline `classifier`, a sequence classifier, for those named `seq2seq_...` a sequence-to-sequence model,
-    for those named `fine_tuned_...` any model that can be trained as a classifier; `label_names` name the
-    outputs of `classifier` where its configuration does not. `recipe` changes fields of the recipe with which
-    parsers (`ParserRecipe`) or classifiers (`ClassifierRecipe`) are fine-tuned, such as `max_steps`.
-    `rows_per_label` trains classifiers on that many rows of every label, once for each number given (an
-    inoculation curve). `repeats` runs baselines that train a model with that many seeds, `seed` and those
-    after it. `preset` names published settings (`baselines.presets`) for `baselines`, `model`, `recipe` and
-    `rows_per_label`, which can be changed by giving these.
+    without `configs`, every placed config that has such a split. Without `baselines`: those that need nothing
+    but the release; or, where `model` is given, those of `ZERO_SHOT` that apply, with it; or, where
+    `predictions` is given, that file alone, which belongs to one config. `model` is a causal language model
+    or, for the baseline `classifier`, a sequence classifier, for those named `seq2seq_...` a
+    sequence-to-sequence model, for `pronoun_masked_lm` a masked language model, for those named
+    `fine_tuned_...` any model that can be trained as a classifier; `label_names` name the outputs of
+    `classifier` where its configuration does not. `recipe` changes fields of the recipe with which parsers
+    (`ParserRecipe`) or classifiers (`ClassifierRecipe`) are fine-tuned, such as `max_steps`. `rows_per_label`
+    trains classifiers on that many rows of every label, once for each number given (an inoculation curve).
+    `repeats` runs baselines that train a model with that many seeds, `seed` and those after it. `preset`
+    names published settings (`baselines.presets`) for `baselines`, `model`, `recipe` and `rows_per_label`,
+    which can be changed by giving these.
     `databases` is a folder of SQLite files (`<db_id>/<db_id>.sqlite` or `<db_id>.sqlite`), with which
     text-to-SQL is judged by execution too. `limit` evaluates that many rows, drawn by `seed`.
     A stored result that is not stale is not made again unless `force`, or its answers were withheld; where a
-    metric can be added to it, its answers are judged again.
+    metric can be added to it, its answers are judged again. A training that is interrupted leaves a
+    checkpoint in `cache` (else BENCHWRIGHT_CACHE, or ~/.cache/benchwright), where the same call goes on.
 
     Returns the results in the order of configs and baselines; combinations that do not apply are left
     out (`why_not_applicable` says why). Raises UsageError for unknown names and for named baselines that
@@ -140,6 +147,7 @@ def evaluate(
                     # The seed draws the rows of a limit, too.
                     drawn = data if number == seed or limit is None else read(config, number)
                     run = _Run(drawn, baseline, number, limit, resources)
+                    drawn.checkpoints = _checkpoints(folder, run, cache) if trains else None
                     results.append(_result(folder, run, force, progress))
     finally:
         if (folder.path / "results").is_dir():
@@ -230,6 +238,13 @@ class _Run:
         )
 
 
+def _checkpoints(release: ReleaseFolder, run: _Run, cache: str | Path | None) -> Path:
+    """Where a training in this run leaves its checkpoints, wherever the release stands."""
+    splits = release.config(run.data.config)["splits"]
+    rows = {name: entry["content_hash"] for name, entry in splits.items()}
+    return cache_folder(cache) / "training" / sha256_text(canonical_json([run.file, rows])).split(":")[-1]
+
+
 def _result(release: ReleaseFolder, run: _Run, force: bool, progress: Stage) -> Result:
     data, baseline = run.data, run.baseline
     stored = read_result(release, run.file)
@@ -244,6 +259,8 @@ def _result(release: ReleaseFolder, run: _Run, force: bool, progress: Stage) -> 
     judgement = judge(data, predictions, run.metric_names, run.resources)
     result = _to_store(release, run, predictions, judgement)
     write_result(release, result, predictions, judgement.values)
+    if data.checkpoints is not None:
+        shutil.rmtree(data.checkpoints, ignore_errors=True)
     return result
 
 
@@ -300,6 +317,10 @@ def _choose_configs(
             )
     if not any(release.task(name).target for name in names):
         raise UsageError(f"{release.path} has no target column to predict; there is nothing to evaluate")
+    without = [name for name in names if not release.task(name).target]
+    if without and configs is not None:
+        raise UsageError(f"config {without[0]!r} has no target column; there is nothing to evaluate")
+    names = [name for name in names if name not in without]
     chosen = {name: found for name in names if (found := _evaluated_split(release, name, split)) is not None}
     if not chosen:
         raise UsageError(f"no config of {release.path} has a split {split or 'test'!r}")
@@ -317,7 +338,7 @@ def _choose_baselines(
     if names is not None:
         chosen = [_instance(name) for name in names]
     elif model:
-        chosen = [_instance(ZERO_SHOT)]
+        chosen = [_instance(name) for name in ZERO_SHOT]
     elif predictions is None:
         chosen = [_instance(name) for name in registry if registry.get(name).default]
     else:
@@ -395,6 +416,7 @@ def _load_model(
     from .models import (
         load_causal,
         load_classifier,
+        load_masked,
         load_sequence_to_sequence,
         load_trainable_classifier,
     )
@@ -403,6 +425,8 @@ def _load_model(
         return load_classifier(model, revision=revision, label_names=label_names)
     if "trainable_classifier" in needing:
         return load_trainable_classifier(model, revision=revision)
+    if "masked_lm" in needing:
+        return load_masked(model, revision=revision)
     if "seq2seq" in needing:
         return load_sequence_to_sequence(model, revision=revision)
     return load_causal(model, revision=revision)

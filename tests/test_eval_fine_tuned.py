@@ -25,6 +25,8 @@ from benchwright.eval.models import (
     load_sequence_to_sequence,
     load_trainable_classifier,
 )
+from benchwright.eval.models._checkpoints import Clock
+from benchwright.eval.models._training import _Run
 from benchwright.prompts import ANSWER_PROMPTS
 from benchwright.release import ReleaseFolder
 from benchwright.tasks import BINARY_NLI, BOOLEAN_QUESTION, NLI, TEXT_TO_SQL
@@ -404,3 +406,42 @@ def test_a_text_to_text_model_answers_with_the_likeliest_output(tmp_path: Path) 
     alone, cut = answer_log_likelihoods(model, inputs[:1], answers, max_input_length=3)
     assert cut.tolist() == [True]
     assert alone.shape == (1, 3)
+
+
+def test_an_interrupted_training_goes_on_and_leaves_nothing(
+    encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, Any] = {
+        "baselines": ["fine_tuned_full_input"],
+        "model": encoder,
+        "recipe": {**RECIPE, "epochs": 1},
+    }
+    (expected,) = evaluate(_release(tmp_path / "whole"), cache=tmp_path / "other", **asked)
+
+    steps: list[int] = []
+    train_on = _Run._train_on
+
+    def counted(run: _Run, batch: np.ndarray) -> None:
+        if len(steps) == 3:
+            raise KeyboardInterrupt
+        steps.append(run.step)
+        train_on(run, batch)
+
+    monkeypatch.setattr(Clock, "is_time", lambda clock: True)
+    release, cache = _release(tmp_path / "interrupted"), tmp_path / "cache"
+    monkeypatch.setattr(_Run, "_train_on", counted)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(release, cache=cache, **asked)
+    assert len(list((cache / "training").iterdir())) == 1
+    assert not list((release.path / "results").glob("random/*"))
+
+    def noted(run: _Run, batch: np.ndarray) -> None:
+        resumed.append(run.step)
+        train_on(run, batch)
+
+    resumed: list[int] = []
+    monkeypatch.setattr(_Run, "_train_on", noted)
+    (found,) = evaluate(release, cache=cache, **asked)
+    assert resumed[0] == 3
+    assert found == expected
+    assert list((cache / "training").iterdir()) == []

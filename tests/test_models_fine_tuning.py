@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -170,3 +171,36 @@ def test_a_diverged_run_says_so(
         UsageError, match="training diverged: no finite value in 3 steps; lower learning_rate"
     ):
         fine_tune(model, sequences, dataclasses.replace(RECIPE, max_steps=3, eval_every=1), seed=42)
+
+
+def test_an_interrupted_run_gives_the_same_bits(
+    model: CausalModel, sequences: list[TrainingSequence], tmp_path: Path
+) -> None:
+    expected, expected_log = fine_tune(model, sequences, RECIPE, seed=42)
+
+    def interrupt(steps: int) -> None:
+        done.append(steps)
+        if sum(done) == 5:
+            raise KeyboardInterrupt
+
+    done: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        fine_tune(model, sequences, RECIPE, 42, interrupt, checkpoints=tmp_path, checkpoint_seconds=0.0)
+    counted: list[int] = []
+    found, log = fine_tune(
+        model, sequences, RECIPE, 42, counted.append, checkpoints=tmp_path, checkpoint_seconds=0.0
+    )
+    assert (weights_of(found), log) == (weights_of(expected), expected_log)
+    assert counted == [5] + [1] * (RECIPE.max_steps - 5)
+
+
+def test_a_checkpoint_of_other_sequences_is_not_taken_up(
+    model: CausalModel, sequences: list[TrainingSequence], tmp_path: Path
+) -> None:
+    recipe = dataclasses.replace(RECIPE, max_steps=2)
+    fine_tune(model, sequences, recipe, seed=42, checkpoints=tmp_path)
+    others = [*sequences[:-1], sequences[0]]
+    expected, _ = fine_tune(model, others, recipe, seed=42)
+    with pytest.warns(UserWarning, match="belongs to other rows, settings or versions; training starts anew"):
+        found, _ = fine_tune(model, others, recipe, seed=42, checkpoints=tmp_path)
+    assert weights_of(found) == weights_of(expected)

@@ -179,3 +179,21 @@ def test_left_padding_changes_no_continuation(family: str, beams: int, tmp_path:
                     logits = model.module(input_ids=torch.tensor([sequence])).logits[0, -1]
                 assert token == int(logits.argmax())
                 sequence.append(token)
+
+
+def test_an_interrupted_run_gives_the_same_bits(model: SequenceToSequenceModel, tmp_path: Path) -> None:
+    recipe = replace(RECIPE, max_steps=6, eval_every=2)
+    expected, expected_log = tuned(model, recipe)
+
+    def interrupt(steps: int) -> None:
+        done.append(steps)
+        if sum(done) == 3:
+            raise KeyboardInterrupt
+
+    done: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        tuned(model, recipe, checkpoints=tmp_path, checkpoint_seconds=0.0, progress=interrupt)
+    counted: list[int] = []
+    found, log = tuned(model, recipe, checkpoints=tmp_path, checkpoint_seconds=0.0, progress=counted.append)
+    assert (found.identity(), log) == (expected.identity(), expected_log)
+    assert counted == [3, 1, 1, 1]

@@ -54,8 +54,8 @@ every_splitter = pytest.mark.parametrize(
 examples = settings(max_examples=30, deadline=None, derandomize=True)
 
 
-# Placed by the source's border and not by sizes: their properties are in tests of their own.
-OTHERS = {"clean", "pvi"}
+# Placed by the source's border or by cut-offs, not by sizes: their properties are in tests of their own.
+OTHERS = {"clean", "overlap", "pvi"}
 
 
 def test_every_registered_splitter_has_a_case() -> None:

@@ -1,4 +1,4 @@
-"""Statements from questions and answers: worked pairs, properties, and 200 judged outputs."""
+"""Statements from questions and answers: worked pairs, properties, and twice 200 judged outputs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from statement_questions import SIZES, drawn_questions
+from statement_questions import drawn_questions, unseen_questions
 
 from benchwright.cache import cache_folder
 from benchwright.hashing import sha256_text
 from benchwright.text.statements import NoStatement, Statement, statement, statements
 
-VERDICTS = Path(__file__).parent / "fixtures" / "statements_verdicts.json"
-GOOD_SHARE = 0.85
+FIXTURES = Path(__file__).parent / "fixtures"
+# file of verdicts: least share of good statements among all questions, and among the statements given
+SHARES = {"statements_verdicts.json": (0.865, 0.89), "statements_unseen_verdicts.json": (0.845, 0.90)}
+# the second set when it was first read, before its faults were corrected
+UNSEEN_SHARES = (0.78, 0.83)
 
 TRIPLES = [
     # the wh-phrase is the subject
@@ -118,6 +121,26 @@ TRIPLES = [
     ("Where can the keys be found?", "under the mat", "The keys can be found under the mat."),
     ("Who was the song written by?", "Lou Hart", "The song was written by Lou Hart."),
     ("Where is the castle?", "Wales", "The castle is in Wales."),
+    # verbs joined by "and", taken for nouns, or inflected already
+    ("Whom did the guards chase and catch?", "the thief", "The guards chased and caught the thief."),
+    ("Which field relies on statistics?", "genetics", "genetics relies on statistics."),
+    ("How long does the storm lasts?", "two days", "The storm lasts two days."),
+    ("How many children are homeless?", "40", "40 children are homeless."),
+    ("How many stories tall is the tower?", "29", "The tower is 29 stories tall."),
+    ("How did many traders become rich?", "by selling salt", "Many traders became rich by selling salt."),
+    # what is asked for stays where the answer needs it
+    ("What level of government runs it?", "federal", "The federal level of government runs it."),
+    ("What type of plates do they use?", "thin", "They use thin plates."),
+    ("What term was used for the ban?", "Long Stop", "The term Long Stop was used for the ban."),
+    ("By what name is the plant known?", "moonwort", "The plant is known by the name moonwort."),
+    ("How many ministries does it run?", "one", "It runs one ministry."),
+    ("What is the climate like in Oslo?", "cold", "The climate in Oslo is cold."),
+    ("What is the town that Lou lives near?", "Orla", "The town that Lou lives near is Orla."),
+    ("What are frames dependent on for support?", "walls", "Frames are dependent on walls for support."),
+    # answers that repeat the question or bring their own form
+    ("What company is it a part of?", "a part of Orla Steel", "It is a part of Orla Steel."),
+    ("How is growth defined?", "defined as gain in size", "Growth is defined as gain in size."),
+    ("What is the aim of the law?", "protect the river", "The aim of the law is to protect the river."),
     # prepositions in front, wh-phrases in place, clauses in front
     ("In what year did the mine close?", "1931", "The mine closed in 1931."),
     ("In what year did the mine close?", "in 1931", "The mine closed in 1931."),
@@ -168,6 +191,12 @@ REFUSED = [
     ("Rivers and lakes", "water", "no_wh_word"),
     ("Who won? Who lost?", "Ann", "several_questions"),
     ("What did she find?", "the old man was her father", "answer_is_a_clause"),
+    ("What did she find?", "(the old map", "answer_is_a_fragment"),
+    ("How many were there?", "There were two of them. Some were red", "answer_is_several_sentences"),
+    ("What did the work change?", "extended the bell", "answer_does_not_fit"),
+    ("When did she lose it?", "the Republican Party", "answer_does_not_fit"),
+    ("Who where the guests invited by?", "Ann", "two_wh_words"),
+    ("When was it founded and why?", "1964", "several_questions"),
     ("How did Tom lose his money?", "gambled", "answer_does_not_fit"),
     ("Which is older, the church or the mill?", "the mill", "alternatives"),
 ]
@@ -286,19 +315,38 @@ def test_casing_is_kept(name: str, tagger) -> None:
 
 
 @pytest.mark.corpora
-def test_judged_outputs_have_not_changed(data_folder: Path, tagger) -> None:
-    """Every output that was judged good is the same; every output has a verdict; the share is as reported."""
-    verdicts = json.loads(VERDICTS.read_text(encoding="utf-8"))
-    questions = drawn_questions(data_folder)
-    assert [row[0] for row in questions] == list(verdicts)
-    assert len(questions) == sum(SIZES.values())
-    made = statements([row[1] for row in questions], [row[2] for row in questions], tagger=tagger)
+@pytest.mark.parametrize("name", SHARES)
+def test_every_output_has_a_verdict_and_shares_are_as_reported(name: str, data_folder: Path, tagger) -> None:
+    """A changed output needs a new verdict: read it and enter its sha256."""
+    verdicts = json.loads((FIXTURES / name).read_text(encoding="utf-8"))
+    if name == "statements_verdicts.json":
+        rows = drawn_questions(data_folder)
+    else:
+        rows = unseen_questions(data_folder, verdicts)
+    assert [row[0] for row in rows] == list(verdicts)
+    assert len(rows) == 200
+    made = statements([row[1] for row in rows], [row[2] for row in rows], tagger=tagger)
     unjudged = []
-    for (question_id, question, answer), output in zip(questions, made, strict=True):
-        text = output.text if isinstance(output, Statement) else output.reason
+    for (question_id, question, answer), output in zip(rows, made, strict=True):
         verdict = verdicts[question_id]
-        assert isinstance(output, Statement) or verdict["verdict"] == "bad"
+        assert isinstance(output, Statement) == (verdict["verdict"] in ("good", "bad"))
+        text = output.text if isinstance(output, Statement) else output.reason
         if sha256_text(text) != verdict["output_sha256"]:
             unjudged.append((question_id, verdict["verdict"], question, answer, text))
-    assert not unjudged, "outputs without a verdict: judge them and enter their sha256"
-    assert sum(v["verdict"] == "good" for v in verdicts.values()) >= GOOD_SHARE * len(verdicts)
+    assert not unjudged
+    of_all, of_given = _shares([verdict["verdict"] for verdict in verdicts.values()])
+    assert of_all >= SHARES[name][0]
+    assert of_given >= SHARES[name][1]
+
+
+def test_shares_of_the_second_set_when_it_was_unseen() -> None:
+    verdicts = json.loads((FIXTURES / "statements_unseen_verdicts.json").read_text(encoding="utf-8"))
+    of_all, of_given = _shares([row.get("when_unseen", row["verdict"]) for row in verdicts.values()])
+    assert of_all >= UNSEEN_SHARES[0]
+    assert of_given >= UNSEEN_SHARES[1]
+
+
+def _shares(verdicts: list[str]) -> tuple[float, float]:
+    """Good statements among all questions, and among the questions that were not declined."""
+    good = verdicts.count("good")
+    return good / len(verdicts), good / (len(verdicts) - verdicts.count("declined"))

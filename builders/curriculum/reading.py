@@ -160,7 +160,7 @@ def _recast(phenomenon: Phenomenon, found: Sequence[FoundRecast], faults: FaultL
     read = 0
     for recast, folder in found:
         made = recast.read(folder, faults)
-        tables.append(_recast_table(phenomenon, recast.corpus, made))
+        tables.append(_recast_table(phenomenon, recast.corpus, made, folder))
         files.extend(replace(file, name=f"{folder.name}/{file.name}") for file in made.files)
         notes.append(f"{phenomenon.name}: recast from {recast.corpus}. {recast.differs}".rstrip(" "))
         notes.extend(f"{phenomenon.name}: {note}" for note in made.notes)
@@ -178,11 +178,23 @@ def _corpus(name: str) -> Corpus:
     return CORPORA.get(name) or Corpus(name, name, "unknown", homepage="", citation="")
 
 
-def _recast_table(phenomenon: Phenomenon, corpus: str, made: RecastRows) -> pa.Table:
+def _recast_table(phenomenon: Phenomenon, corpus: str, made: RecastRows, folder: Path) -> pa.Table:
+    """The rows that a recast made. Raises SourceError for a label that is none of the phenomenon's."""
     table = made.table
     names = pa.array(phenomenon.task.labels, pa.string())
     columns = {name: table.column(name) for name in table.column_names}
     columns["label"] = pc.index_in(table.column("label"), value_set=names).cast(pa.int64())
+    if columns["label"].null_count:
+        row = pc.index(columns["label"].is_null(), True).as_py()
+        label = table.column("label")[row].as_py()
+        raise SourceError(
+            f"recast {phenomenon.name}/{corpus} gives a label that its phenomenon does not have",
+            path=folder,
+            row=row,
+            field="label",
+            value="null" if label is None else label,
+            fix=f"labels of {phenomenon.name} are: {', '.join(phenomenon.task.labels or ())}",
+        )
     columns["uid"] = pa.array(_recast_uids(phenomenon.name, corpus, table), pa.string())
     return _rows_table(phenomenon, columns, table.num_rows)
 

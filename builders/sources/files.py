@@ -9,13 +9,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import os
 import stat
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
@@ -57,6 +58,13 @@ class InputFile:
         """The lower-case suffix below `.gz`, without the dot: jsonl, json, tsv, txt, parquet, ..."""
         return PurePosixPath(self.plain_name).suffix.lower().removeprefix(".")
 
+    @property
+    def size(self) -> int:
+        """Bytes of the file as it is stored; for an archive member, of the member."""
+        if self.member is None:
+            return self.path.stat().st_size
+        return _opened_archive(self.path).getinfo(self.member).file_size
+
     @contextmanager
     def open(self) -> Iterator[io.BufferedReader]:
         """The decompressed bytes. Raises SourceError for a file that is missing, damaged or a folder."""
@@ -93,7 +101,7 @@ class InputFile:
     def _open_stored(self, stack: ExitStack) -> IO[bytes]:
         if self.member is None:
             return stack.enter_context(self.path.open("rb"))
-        return stack.enter_context(stack.enter_context(zipfile.ZipFile(self.path)).open(self.member))
+        return stack.enter_context(_opened_archive(self.path).open(self.member))
 
     def describe(self, rows: int) -> SourceFile:
         """Name, sha256 and size for the manifest.
@@ -186,6 +194,20 @@ def _archive_members(path: Path, prefix: str) -> Iterator[InputFile]:
     for entry in wanted:
         if not entry.is_dir():
             yield InputFile(path, prefix + entry.filename, entry.filename)
+
+
+def _opened_archive(path: Path) -> zipfile.ZipFile:
+    """The archive, opened once for all members that are read in a row: its directory may be long.
+
+    A process that was forked off opens it anew, as both would move one place in the file.
+    """
+    state = path.stat()
+    return _archive(path, state.st_mtime_ns, state.st_size, os.getpid())
+
+
+@lru_cache(4)
+def _archive(path: Path, _modified: int, _size: int, _process: int) -> zipfile.ZipFile:
+    return zipfile.ZipFile(path)
 
 
 def _is_junk(name: str) -> bool:

@@ -70,11 +70,12 @@ class Record(NamedTuple):
         value = self.fields.get(field, _MISSING)
         if not isinstance(value, list):
             raise self._wrong(field, value, "a list of strings")
-        for item in value:
-            if type(item) is not str:
-                raise self._wrong(field, value, "a list of strings")
-        for item in value:
-            if not item.isascii():
+        try:
+            all_ascii = "".join(value).isascii()
+        except TypeError:
+            raise self._wrong(field, value, "a list of strings") from None
+        if not all_ascii:
+            for item in value:
                 self.refuse_surrogates(field, item)
         return value
 
@@ -198,15 +199,16 @@ class Records:
     def _tab_separated(self) -> Iterator[Record]:
         self.quoted = _has_csv_quotes(self.file)
         lines = text_lines(self.file)
-        header = self._tab_cells(next(lines)[1])
+        header = self._tab_cells(without_line_end(next(lines)[1]))
         if len(set(header)) < len(header):
             raise SourceError(
                 "a column name stands twice", path=self.file.shown, line=1, fix="rename one of them"
             )
         for line, text in lines:
-            cells = self._tab_cells(text)
-            if cells == [""]:
+            content = without_line_end(text)
+            if not content:
                 continue
+            cells = self._tab_cells(content)
             record = self._next(line, dict(zip(header, cells, strict=False)))
             if len(cells) > len(header):
                 fix = f"give {len(header)} fields"
@@ -215,7 +217,7 @@ class Records:
                 yield record
 
     def _tab_cells(self, line: str) -> list[str]:
-        cells = _cells(line)
+        cells = line.split("\t")
         if self.quoted and '"' in line:
             return [cell[1:-1].replace('""', '"') if '"' in cell else cell for cell in cells]
         return cells
@@ -348,17 +350,16 @@ def _json_reason(error: Exception) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
-def _cells(line: str) -> list[str]:
-    return line.removesuffix("\n").removesuffix("\r").split("\t")
+def without_line_end(line: str) -> str:
+    """A line of `text_lines` without its `\\n` or `\\r\\n`."""
+    return line.removesuffix("\n").removesuffix("\r")
 
 
 def _has_csv_quotes(file: InputFile) -> bool:
     """Whether the quotation marks of a tab-separated file can only be those of a CSV writer."""
     found = False
-    for _, line in text_lines(file):
-        if '"' not in line:
-            continue
-        for cell in _cells(line):
+    for line in _lines_with_marks(file):
+        for cell in without_line_end(line).split("\t"):
             if '"' in cell:
                 inside = cell[1:-1]
                 enclosed = len(cell) > 1 and cell[0] == cell[-1] == '"'
@@ -367,6 +368,15 @@ def _has_csv_quotes(file: InputFile) -> bool:
                     return False
                 found = True
     return found
+
+
+def _lines_with_marks(file: InputFile) -> Iterator[str]:
+    """The lines with a quotation mark; what is no UTF-8 is for those to report who read all lines."""
+    with file.open() as stream:
+        _refuse_other_formats(file, stream)
+        for number, raw in enumerate(stream):
+            if b'"' in raw:
+                yield (raw if number else raw.removeprefix(codecs.BOM_UTF8)).decode(errors="replace")
 
 
 def _class_names(schema: pa.Schema) -> dict[str, list[str]]:

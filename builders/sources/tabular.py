@@ -112,7 +112,7 @@ def read_tables(files: Sequence[InputFile], faults: FaultLog) -> TabularRows:
     filled = [part for part in parts if part.table.num_rows]
     if not filled:
         faults.finish()
-        raise SourceError("no usable row", path=files[0].shown, fix="give a file with at least one good row")
+        raise _no_usable_row(files[0])
     numbers = [np.full(len(part.rows), number, np.int64) for number, part in enumerate(parts)]
     lines = [part.lines for part in filled if part.lines is not None]
     return TabularRows(
@@ -123,6 +123,28 @@ def read_tables(files: Sequence[InputFile], faults: FaultLog) -> TabularRows:
         rows=np.concatenate([part.rows for part in parts]),
         lines=np.concatenate(lines) if len(lines) == len(filled) else None,
     )
+
+
+class CsvRecords:
+    """Iterates over the usable records of a CSV file, cells as text; afterwards `rows` is the number met.
+
+    They are what `read_table` reads, with its errors; all of the file is read when iteration begins.
+    """
+
+    def __init__(self, file: InputFile, faults: FaultLog) -> None:
+        self.file, self.faults = file, faults
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[Record]:
+        with _long_csv_fields():
+            cells = _usable_cells(self.file, _csv_cells(self.file), self.faults)
+        self.rows = cells.read
+        if not cells.kept:
+            self.faults.finish()
+            raise _no_usable_row(self.file)
+        shown, header = self.file.shown, cells.header
+        for number, line, values in zip(cells.rows, cells.lines, cells.kept, strict=True):
+            yield Record(shown, number, line, dict(zip(header, values, strict=True)))
 
 
 def table_files(folder: Path, pattern: str | None = None) -> list[InputFile]:
@@ -217,8 +239,28 @@ class _Cells(NamedTuple):
     cells: list[str] | str
 
 
+class _UsableCells(NamedTuple):
+    """The records of a file that have a cell for every column; `read` counts all that were met."""
+
+    header: list[str]
+    kept: list[list[str]]
+    rows: list[int]
+    lines: list[int]
+    read: int
+
+
 def _read_cells(file: InputFile, records: Iterator[_Cells], faults: FaultLog) -> _Part:
-    """A file whose first record is its header. Raises SourceError for a header that cannot be used."""
+    cells = _usable_cells(file, records, faults)
+    columns = zip(*cells.kept, strict=True) if cells.kept else [()] * len(cells.header)
+    table = pa.table(
+        {name: pa.array(column, pa.string()) for name, column in zip(cells.header, columns, strict=True)}
+    )
+    rows, lines = (np.array(numbers, dtype=np.int64) for numbers in (cells.rows, cells.lines))
+    return _Part(file, table, rows, lines, cells.read)
+
+
+def _usable_cells(file: InputFile, records: Iterator[_Cells], faults: FaultLog) -> _UsableCells:
+    """Records whose first one is the header. Raises SourceError for a header that cannot be used."""
     line, header = next(records, _Cells(1, []))
     if isinstance(header, str):
         raise SourceError(header, path=file.shown, line=line, fix="repair the header line")
@@ -238,11 +280,11 @@ def _read_cells(file: InputFile, records: Iterator[_Cells], faults: FaultLog) ->
         else:
             fix = f"give {len(header)} fields, as the header has"
             faults.bad(record.fault("wrong number of fields", value=len(cells), fix=fix))
-    columns = zip(*kept, strict=True) if kept else [()] * len(header)
-    table = pa.table(
-        {name: pa.array(column, pa.string()) for name, column in zip(header, columns, strict=True)}
-    )
-    return _Part(file, table, np.array(rows, dtype=np.int64), np.array(lines, dtype=np.int64), row + 1)
+    return _UsableCells(header, kept, rows, lines, row + 1)
+
+
+def _no_usable_row(file: InputFile) -> SourceError:
+    return SourceError("no usable row", path=file.shown, fix="give a file with at least one good row")
 
 
 def _tsv_cells(file: InputFile) -> Iterator[_Cells]:
@@ -262,7 +304,7 @@ def _csv_cells(file: InputFile) -> Iterator[_Cells]:
     start = 0
     while start < len(lines):
         first = start
-        reader = csv.reader((lines[number] for number in range(first, len(lines))), strict=True)
+        reader = csv.reader(map(lines.__getitem__, range(first, len(lines))), strict=True)
         try:
             for cells in reader:
                 if cells:

@@ -29,19 +29,14 @@ class XmlRecords:
     def __init__(self, file: InputFile, tag: str) -> None:
         self.file, self.tag = file, tag
         self.rows = 0
+        self._shown = file.shown
         self._found: list[Record] = []
-        self._fields: dict[str, Any] | None = None
-        self._line = 0
         self._encoding: str | None = None
-        self._path: list[str] = []
-        self._texts: list[list[str]] = []
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.XmlDeclHandler = self._declaration
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._characters
         self._parser.EntityDeclHandler = self._refuse_entity
+        self._collect_elements()
 
     def __iter__(self) -> Iterator[Record]:
         try:
@@ -81,31 +76,47 @@ class XmlRecords:
     def _declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
         self._encoding = encoding
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self._fields is None:
-            if tag != self.tag:
+    def _collect_elements(self) -> None:
+        """Have the parser add a record to `_found` for each element. Closures: they run for every tag."""
+        parser, wanted, shown, found = self._parser, self.tag, self.file.shown, self._found
+        fields: dict[str, Any] | None = None
+        line = begin = 0
+        path = ""
+        around: list[tuple[str, int]] = []
+        # The pieces of text of all open elements, those of the innermost from `begin` on: an element that
+        # ends takes its own away, so that those of the element around it are together again.
+        pieces: list[str] = []
+
+        def start(tag: str, attributes: dict[str, str]) -> None:
+            nonlocal fields, line, path, begin
+            if fields is not None:
+                around.append((path, begin))
+                path = f"{path}/{tag}" if path else tag
+                begin = len(pieces)
+            elif tag == wanted:
+                fields = {f"@{name}": value for name, value in attributes.items()}
+                line = parser.CurrentLineNumber
+
+        def end(tag: str) -> None:
+            nonlocal fields, path, begin
+            if fields is not None and path:
+                text = pieces[begin] if len(pieces) == begin + 1 else "".join(pieces[begin:])
+                del pieces[begin:]
+                if path in fields:
+                    fields[path].append(text)
+                else:
+                    fields[path] = [text]
+                path, begin = around.pop()
                 return
-            self._fields = {f"@{name}": value for name, value in attributes.items()}
-            self._line = self._parser.CurrentLineNumber
-        else:
-            self._path.append(tag)
-        self._texts.append([])
+            pieces.clear()
+            if fields is not None:
+                found.append(Record(shown, self.rows, line, fields))
+                self.rows += 1
+                fields = None
 
-    def _characters(self, text: str) -> None:
-        if self._texts:
-            self._texts[-1].append(text)
-
-    def _end(self, tag: str) -> None:
-        if self._fields is None:
-            return
-        text = "".join(self._texts.pop())
-        if self._path:
-            self._fields.setdefault("/".join(self._path), []).append(text)
-            self._path.pop()
-            return
-        self._found.append(Record(self.file.shown, self.rows, self._line, self._fields))
-        self.rows += 1
-        self._fields = None
+        parser.StartElementHandler = start
+        parser.EndElementHandler = end
+        parser.CharacterDataHandler = pieces.append
 
     def _refuse_entity(self, name: str, *_: Any) -> None:
         raise SourceError(

@@ -22,11 +22,17 @@ _SHOTS = 5
 _MOST_CHOICES = 26
 # Words that templates or their renderer read as something else than a column.
 _RESERVED = {"self", "true", "false", "none"}
+_PRONOUN = (
+    "{text}\nQuestion: which of {options}, numbered from 0, does the word at character {pronoun_loc} of the "
+    "text, {pronoun}, stand for?"
+)
 _CHAT = {
     "nli": "Premise: {premise}\nHypothesis: {hypothesis}\nWhat does the premise say about the hypothesis?",
     "binary-nli": "Premise: {premise}\nHypothesis: {hypothesis}\nDoes the premise entail the hypothesis?",
     "boolean-question": "{passage}\n\nQuestion: {question}?",
+    "pronoun-resolution": _PRONOUN,
 }
+_PROMPTS = {"pronoun-resolution": f"{_PRONOUN}\nAnswer:"}
 
 
 @dataclass(frozen=True)
@@ -123,7 +129,7 @@ def _choice(task: Task, labels: tuple[str, ...], features: Mapping[str, Any]) ->
     if known is not None and set(known.answers) == set(labels):
         prompt, answers = known.prompt, tuple(known.answers[label] for label in labels)
     else:
-        prompt = f"{_lines(task)}\n{task.target}:"
+        prompt = _PROMPTS.get(task.name, f"{_lines(task)}\n{task.target}:")
         answers = tuple(f" {label}" for label in labels)
     chat = _CHAT.get(task.name, f"{_lines(task)}\nWhat is the {task.target}?")
     boolean = features[task.target].get("dtype") == "bool"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from ._questions import Question
-from ._verbs import is_known_verb, is_past_participle, is_past_tense, past_tense, third_person
+from ._verbs import base_form, is_known_verb, is_past_participle, is_past_tense, past_tense, third_person
 from ._word_sets import (
     ADVERBS,
     AUXILIARIES,
@@ -23,6 +24,8 @@ from ._word_sets import (
 )
 
 # how far from a base form a word may be that is taken for one
+_ADVERB = re.compile(r"\w{4,}ly")
+_TIMES = frozenset(["day", "days", "week", "weeks", "month", "months", "year", "years", "decades"])
 _UNLIKELY = -30_000
 _DOUBTFUL = -16_000
 # the tagger never scores words that it knows as something else only ("last")
@@ -72,6 +75,9 @@ def inflected_verb(q: Question, start: int) -> int | None:
 
 def _base_score(q: Question, i: int) -> int:
     known = is_known_verb(q.lows[i])
+    if q.lows[0] == "does" and q.tags[i] == "VBZ" and is_known_verb(base_form(q.lows[i]) or ""):
+        # "how long does the storm lasts"
+        return -2000
     if q.tags[i] in ("VB", "VBP"):
         known_score = 0 if q.tags[i] == "VB" else -300
         return known_score if known else -6000 if q.tags[i] == "VB" else -12_000
@@ -93,7 +99,14 @@ def _verb_context(q: Question, start: int, i: int) -> int:
         or not word[-1:].isascii()
     ):
         return 10 * _UNLIKELY
-    score = 0
+    score = 4000 if q.tag(i + 1) == "TO" and q.tags[i - 1] in NOMINAL and is_known_verb(low) else 0
+    if q.is_quoted(i):
+        score -= 10_000
+    if q.tags[i] == "NN" and not is_known_verb(low) and is_known_verb(q.low(i + 1)):
+        score -= 4000  # "does birth certificate count"
+    if word.islower() and q.words[i - 1][:1].isupper() and q.tag(i + 1) in ("NNP", "NNPS"):
+        # a particle of a name ("Claus von Stauffenberg")
+        score -= 8000 if q.tags[i] in ("NNP", "IN", "FW") else 0
     if q.low(i + 1) == "of" and low not in (
         "consist",
         "think",
@@ -155,7 +168,9 @@ def predicate_start(q: Question, start: int, *, openers: bool = True) -> int | N
     preposition only if none of these comes after it. None where the rest is one noun phrase.
     """
     if q.low(start) in PRONOUNS and (
-        q.tags[start] in ("PRP", "EX") or q.tag(start + 1) not in NOMINAL | {"JJ"}
+        q.tags[start] in ("PRP", "EX")
+        or q.tag(start + 1) not in NOMINAL | {"JJ"}
+        or (start + 1 < len(q) and is_past_participle(q.lows[start + 1]))
     ):
         return start + 1 if start + 1 < len(q) else None
     if openers:
@@ -163,7 +178,11 @@ def predicate_start(q: Question, start: int, *, openers: bool = True) -> int | N
         if same is not None and q.lows[same - 2] not in NO_BOUNDARY:
             return same - 1
     preposition = None
-    for i in range(start + 1, len(q)):
+    gerund = q.tags[start] == "VBG"
+    negated = next((i for i in range(start + 1, len(q) - 1) if q.lows[i] == "not"), None)
+    if negated is not None and is_participle(q, negated + 1):
+        return negated + 1
+    for i in range(start + 1 + gerund, len(q)):
         if _is_inside(q, i):
             continue
         if q.is_relative(i) and q.tags[i] != "IN" and q.is_nominal(i - 1):
@@ -177,7 +196,7 @@ def predicate_start(q: Question, start: int, *, openers: bool = True) -> int | N
         ):
             preposition = i
     last = len(q) - 1
-    if preposition is None and last > start and q.tags[last] in ("JJ", "VBN", "RB"):
+    if (preposition is None or gerund) and last > start and q.tags[last] in ("JJ", "VBN", "RB"):
         return None if q.lows[last - 1] in NO_BOUNDARY else last
     return preposition
 
@@ -185,28 +204,43 @@ def predicate_start(q: Question, start: int, *, openers: bool = True) -> int | N
 def _is_inside(q: Question, i: int) -> bool:
     """Whether the word before shows that a phrase goes on at `i`."""
     before = q.lows[i - 1]
-    if before in NO_BOUNDARY:
+    if before in NO_BOUNDARY or before in ("be", "being") or q.is_quoted(i):
+        return True
+    if is_participle(q, i) and q.tags[i - 1] in ("JJ", "JJS", "CD") and q.tag(i + 1) in ("JJ", "NN", "NNS"):
+        # "the first organized indoor game"
+        return True
+    if q.tags[i] in ("NN", "VB") and i + 1 < len(q) and q.tag(i + 1) != "VBG" and is_participle(q, i + 1):
+        # "the rate forecast provided"
         return True
     return "'s" in before and not (is_participle(q, i) and q.low(i + 1) in PREPOSITIONS)
 
 
 def _opens_predicate(q: Question, start: int, i: int, openers: bool) -> bool:
     low, tag, before = q.lows[i], q.tags[i], q.tags[i - 1]
-    after_noun = before not in NOT_BEFORE or i == start + 1
+    gerund = before == "VBG" and not any(tag in NOMINAL for tag in q.tags[start:i])
+    after_noun = before not in NOT_BEFORE or i == start + 1 or gerund
     quoted = q.words[i][0] in "\"'“‘`"
     if low in DETERMINERS and (after_noun or q.low(i + 1) == "same") and not quoted and not q.commas[i - 1]:
         return True
     if low == "part" and q.low(i + 1) == "of":
         return True
     if openers and after_noun and low in OPENERS:
-        modifies = before == "JJ" or (tag == "JJ" and _noun_follows(q, i))
+        modifies = (before == "JJ" and q.low(i + 1) not in PREPOSITIONS) or (
+            tag == "JJ" and _noun_follows(q, i)
+        )
         if low == "same" or not modifies:
             return True
     if is_participle(q, i) and not _is_reduced(q, i):
+        noun = any(q.tags[k] in NOMINAL for k in range(start, i))
+        return noun or q.tags[i] != "VBG" or q.tag(i + 1) != "DT"
+    if tag == "CD" and "." in low and before in ("NN", "NNS") and q.tag(i + 1) in ("NN", "NNS"):
+        # "was the length of the tour 2.5 months"
         return True
     if tag == "RB" and i + 1 < len(q) and (is_participle(q, i + 1) or q.tags[i + 1] == "RB"):
         return False
-    return tag in ("JJ", "JJR", "RB", "RBR") and after_noun and before != "JJ" and not _noun_follows(q, i)
+    return (
+        tag in ("JJ", "JJR", "RB", "RBR", "RBS") and after_noun and before != "JJ" and not _noun_follows(q, i)
+    )
 
 
 def _noun_follows(q: Question, i: int) -> bool:
@@ -278,9 +312,13 @@ def adjunct_place(q: Question, verb: int, *, before_time: bool) -> int:
         if low == "that":
             # what follows belongs to the clause that opens here
             return len(q)
+        quoted = i + 1 < len(q) and q.commas[i] and not is_participle(q, i) and q.words[i + 1][0] in "\"'“‘"
+        if quoted and i + 2 < len(q) and q.words[-1][-1] in "\"'”’":
+            return i + 1
         if low in SUBORDINATORS and q.tag(i) in ("WRB", "IN", "CS"):
             return i
-        if before_time and (low in ("during", "after", "before", "since", "until") or is_time_phrase(q, i)):
+        times = low in ("during", "after", "before", "since", "until") and q.lows[i - 1] not in _TIMES
+        if before_time and (times or is_time_phrase(q, i)):
             return i
     return len(q)
 
@@ -309,8 +347,16 @@ def subject_text(q: Question, verb: int) -> tuple[str, list[str]]:
     end = verb
     while (
         end - 1 > 1
+        and q.words[end - 1].isalpha()
         and q.tags[end - 1] in ("RB", "RBS", "RBR")
-        and (q.lows[end - 1] in ADVERBS or q.tags[end - 2] not in ("DT", "IN", "CC", "JJ"))
+        and (
+            q.lows[end - 1] in ADVERBS
+            or (
+                len(q.lows[end - 1]) > 5
+                and q.lows[end - 1].endswith("ly")
+                and q.tags[end - 2] not in ("DT", "IN", "CC", "JJ")
+            )
+        )
     ):
         end -= 1
     return q.text(1, end), q.words[end:verb]
@@ -328,6 +374,10 @@ def is_doubtful(q: Question, verb: int | None) -> bool:
 def inflected(q: Question, auxiliary: int, verb: int) -> str:
     """The main verb as the auxiliary had it: did invent -> invented. What is around the word stays."""
     word, low = q.words[verb], q.lows[verb]
+    base = base_form(low) if q.lows[auxiliary] == "does" and not is_known_verb(low) else None
+    several = q.lows[auxiliary + 1] in ("many", "most", "these", "those") and q.lows[auxiliary] == "does"
+    if several or (base is not None and is_known_verb(base)):
+        return word
     place = word.lower().find(low)
     given = word[place : place + len(low)]
     if (
@@ -338,6 +388,33 @@ def inflected(q: Question, auxiliary: int, verb: int) -> str:
         return word
     made = past_tense(given) if q.lows[auxiliary] == "did" else third_person(given)
     return word[:place] + made + word[place + len(low) :]
+
+
+def with_inflected(q: Question, verb: int) -> tuple[Question, int, tuple[str, ...]]:
+    """The clause without its "do": the verb and those joined to it inflected, where the first group of verbs
+    ends, and the forms that are gone ("did X catch and kill" -> "X caught and killed").
+    """
+    words, gone = list(q.words), []
+    for i in _joined_verbs(q, verb):
+        words[i] = inflected(q, 0, i)
+        gone += [q.words[i]] if words[i] != q.words[i] else []
+    last = verb
+    while q.low(last + 1) in ("and", "or") and words[last + 2 : last + 3] != q.words[last + 2 : last + 3]:
+        last += 2
+    return replace(q, words=words), last, tuple(gone)
+
+
+def _joined_verbs(q: Question, verb: int) -> list[int]:
+    """The verbs that an auxiliary governs: the main verb and, in its own clause, those after "and"."""
+    found = [verb]
+    for i in range(verb + 1, len(q) - 1):
+        low, tag = q.lows[i], q.tags[i + 1]
+        if low == "that" or low in SUBORDINATORS or q.is_relative(i) or (low == "to" and tag == "VB"):
+            break
+        adjacent = i == found[-1] + 1 and tag in ("NN", "VBP")
+        if low in ("and", "or") and is_known_verb(q.lows[i + 1]) and (tag == "VB" or adjacent):
+            found.append(i + 1)
+    return found
 
 
 def main_auxiliary(q: Question, start: int) -> int | None:

@@ -11,6 +11,7 @@ from ._word_sets import NOMINAL, RELATIVE
 from .tagging import TaggedWords
 
 _EDGE = "\"'“”‘’()[]{},.;:!?`«»*"
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "`": "'"}
 _POSSESSIVE = re.compile(r"(?i)(.+)(['’]s)")
 
 
@@ -48,6 +49,16 @@ class Question:
         """Whether a word can open a relative clause; a capital makes it part of a name ("Doctor Who")."""
         return self.lows[index] in RELATIVE and self.words[index][:1].islower()
 
+    def is_quoted(self, index: int) -> bool:
+        """Whether a quotation opens before a word and closes at it or after it."""
+        opened = ""
+        for word in self.words[:index]:
+            if not opened and word[0] in _QUOTES and not _closes(word[1:], _QUOTES[word[0]]):
+                opened = _QUOTES[word[0]]
+            elif opened and _closes(word, opened):
+                opened = ""
+        return bool(opened) and any(_closes(word, opened) for word in self.words[index:])
+
     def part(self, start: int, end: int | None = None) -> Question:
         """The words `start:end` as a question of their own."""
         where = slice(start, end)
@@ -59,6 +70,10 @@ class Question:
             self.participle[where],
             self.commas[where],
         )
+
+
+def _closes(word: str, mark: str) -> bool:
+    return mark in word[-2:]
 
 
 @lru_cache(65_536)
@@ -78,13 +93,17 @@ def tagger_words(words: Iterable[str]) -> tuple[list[str], list[int]]:
     parts: list[str] = []
     starts = []
     for word in words:
-        core = bare(word)
         starts.append(len(parts))
-        possessive = _POSSESSIVE.fullmatch(core)
-        parts += [possessive[1], "'s"] if possessive else [core]
-        if word[-1] in ",;:" and word != core:
-            parts.append(",")
+        parts += _word_parts(word)
     return parts, starts
+
+
+@lru_cache(65_536)
+def _word_parts(word: str) -> tuple[str, ...]:
+    core = bare(word)
+    possessive = _POSSESSIVE.fullmatch(core)
+    parts = (possessive[1], "'s") if possessive else (core,)
+    return (*parts, ",") if word[-1] in ",;:" and word != core else parts
 
 
 def tagged_question(words: list[str], tagged: TaggedWords, starts: Sequence[int]) -> Question:

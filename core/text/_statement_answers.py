@@ -6,41 +6,56 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ._answer_forms import is_adverbial_clause, may_be_time, verb_phrase
 from ._statement_articles import (
     FRONT_NAMING,
     ORDINAL,
     agreeing,
     has_verb,
+    is_people,
     manner_word,
     needs_article,
     place_preposition,
     reason_word,
+    singular,
     time_preposition,
 )
 from ._statement_gaps import Frame, YesNo
-from ._verbs import is_past_tense
+from ._verbs import is_known_verb, is_past_tense
 from ._word_sets import (
     ADVERBIAL_STARTS,
     AUXILIARIES,
+    BARE_ADJECTIVES,
+    BE,
     BEFORE_THE,
     COUNTABLE,
     DETERMINERS,
     FREE,
+    HAVE,
+    KINDS,
+    MODALS,
     NO,
+    PEOPLES,
+    PLACES,
     PREPOSITIONS,
     REPEATABLE,
+    WORKS,
     YES,
     word_set,
 )
 
 _ADJECTIVE = re.compile(
-    r"(?:ist|ite|(?:wood|gold|wool|silk)en|ic|al|ory|ary|ive|ese|ish|ous|able|ible|ful|less)$"
+    r"(?:ern|ist|ite|(?:wood|gold|wool|silk)en|ic|al|ory|ary|ive|ese|ish|ous|able|ible|ful|less)$"
 )
-_PLAIN_ADJECTIVE = re.compile(r"(?:ical|ional|atic|ific|etic|ative|uous|eous|ious|ary|ular|less|ible|able)$")
+_PLAIN_ADJECTIVE = re.compile(
+    r"(?:ical|icial|ocial|native|nomic|ional|atic|ific|etic|ative|uous|eous|ious|ary|ular|less|ible|able)$"
+)
+_DEMONYM = re.compile(r"[A-Z][\w-]*(?:an|ish|ese|ern|ench|utch|eek|rab)")
 _PERSON = re.compile(r"(?:ist|ian|or|er|man|woman|ant)$")
-_CLAUSE_STARTS = frozenset(["PRP", "NN", "NNS", "NNP", "NNPS", "DT", "PRP$", "JJ"])
-_CLAUSE_STOPS = frozenset(["WDT", "WP", "WRB", "IN", "VBG", "TO", "CC"])
-_WITH_ARTICLE = frozenset(["noun", "subject", "place", "goal", "dated", "which", "role", "reason"])
+_WITH_ARTICLE = frozenset(["noun", "sort", "subject", "place", "goal", "dated", "which", "role", "reason"])
+_VERBAL = (("VBN",), ("VBD",), ("VBZ",), ("NNS",))
+_FREED = frozenset(["in", "on", "at", "during", "among"])
+_NOMINAL = frozenset(["noun", "subject", "role"])
 _ABOUT = word_set("about approximately over almost nearly around under up just only less more")
 _COUNTED = [[noun] for noun in sorted(COUNTABLE)]
 _AMOUNT = re.compile(
@@ -50,8 +65,14 @@ _AMOUNT = re.compile(
 _ENDS_SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*$")
 _ABBREVIATION = re.compile(r"(?:^|[\s.(])(?:[A-Za-z]|Jr|Sr|Dr|St|Inc|Ltd|Co|Corp|No|etc|vs|Mt)\.$")
 _NUMBER = re.compile(
-    r"(?i)(?:.*[\d%½¼¾]|(?:.*\b)?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty(?:-\w+)?|"
+    r"(?i)(?:.*[\d%½¼¾]|(?:.*\b)?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|"
     r"hundred|thousand|million|billion|trillion|many|few|several|dozen|half|none|no|all|most|some))\W*$"
+)
+_FRACTION = re.compile(r"(?:third|quarter|fifth|tenth|quarter|majority|minority) of ")
+_QUANTITY = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|hundreds?|thousands?|"
+    r"millions?|billions?|dozens?|an?|several|few|many|most|more|less|half|none|no|all|both|thirds?|quarters?|"
+    r"single|multiple|every|each|only|pair|couple|numerous|some|enough|little|much|the|scores?|lots?|once|twice)\b"
 )
 _UNIT = re.compile(
     r"(?i)[\d,.\- –]*\d\s?(?:years?|yrs?|months?|days?|feet|foot|ft|m|km|cm|mm|inch(?:es)?|miles?|yards?|"
@@ -67,7 +88,7 @@ _SOME = {
     "yet": "already",
 }
 _POLAR_WORD = re.compile(
-    r"(?i)\b(?:any|anyone|anything|anybody|anywhere|ever|yet)\b(?! (?:other than|more|longer))"
+    r"(?i)\b(?:any|anyone|anything|anybody|anywhere|ever(?!$)|yet)\b(?! (?:other than|more|longer))"
 )
 
 
@@ -95,18 +116,96 @@ def fill(frame: Frame, text: str, tags: tuple[str, ...] = ()) -> str | None:
     lead, trail = fitted
     if frame.slot == "subject":
         after = agreeing(after, words, tags, named=bool(frame.noun))
+    if frame.slot == "which" and frame.rule.endswith("subject"):
+        after = singular(after, words, tags)
+        if tags[:1] == ("NNS",) and words[0].islower() and not _names_a_work(frame.noun):
+            after = agreeing(after, words, tags, named=False)
     if frame.slot == "dated":
         before = _without_preposition(before, lead, answer.first)
+    head, _, last = before.rpartition(" ")
+    if head and last.lower() == answer.first and len(words) > 1 and tags[:1] in _VERBAL:
+        before, lead = head, ""  # "is defined" + "defined as a loss"
     if not lead:
         before = _without_repeated(before, answer.first)
-    named = not lead and FRONT_NAMING.search(before) is not None
-    if frame.slot in _WITH_ARTICLE and lead in BEFORE_THE and not named and needs_article(text, before):
-        lead = f"{lead} the".strip()
+    if frame.rule.endswith("subject") and _repeats_verb(after, words):
+        return None
+    if frame.slot in _NOMINAL or (frame.slot == "which" and not _names_a_work(frame.noun)):
+        opened = _opened(frame, text, tags)
+        if opened is None:
+            return None
+        lead = lead or opened
+    before, after = _without_overlap(before, after, words)
+    if _repeats_three(before, after, words):
+        return None
+    named = (not lead and FRONT_NAMING.search(before) is not None) or _names_a_work(frame.noun)
+    people = not before and frame.noun.lower().split(" of ")[0].rsplit(" ", 1)[-1] in PEOPLES | {"person"}
+    missing = needs_article(text, before) or (people and is_people(words))
+    if frame.slot in _WITH_ARTICLE and lead in BEFORE_THE and not named and missing:
+        common = frame.rule == "equative" and text.islower() and before.rsplit(" ", 1)[-1].lower() in BE
+        lead = ("an" if text[0] in "aeiou" else "a") if common else f"{lead} the".strip()
+    elif words[0] == "single" and not lead and frame.slot in _WITH_ARTICLE:
+        lead = "a"
     body = f"{lead} {_bare_answer(text, last=not (trail or after))}".strip()
     return _join(before, body, trail, after)
 
 
-def _place(answer: _Answer, noun: str) -> tuple[str, str]:
+def _repeats_verb(after: str, words: list[str]) -> bool:
+    """Whether an answer is the whole statement: it has the frame's verb ("Who made tea" + "Al made tea")."""
+    verb = after.split(" ", 1)[0].lower()
+    return verb not in AUXILIARIES and len(words) > 3 and verb in (word.lower() for word in words[1:])
+
+
+def _names_a_work(noun: str) -> bool:
+    """Whether answers may be titles, which can look like any phrase ("meet the parents")."""
+    return not WORKS.isdisjoint(word.lower().removesuffix("s") for word in noun.split())
+
+
+def _opened(frame: Frame, text: str, tags: tuple[str, ...]) -> str | None:
+    """What a verb phrase needs in a place for a noun phrase: "to" in a predicate ("the aim is to win")."""
+    if is_adverbial_clause(text):
+        return None
+    if tags[:1] == ("VBG",) and " " in text and frame.before.rsplit(" ", 1)[-1].lower() in HAVE:
+        return None
+    form = verb_phrase(text, tags)
+    if not form or FRONT_NAMING.search(frame.before):
+        return ""
+    last = frame.before.rsplit(" ", 1)[-1].lower()
+    if form == "finite":
+        return None
+    if frame.rule.endswith("equative") and last in BE:
+        return "to"
+    return "" if last in MODALS | {"to", "not"} else None
+
+
+def _repeats_three(before: str, after: str, words: list[str]) -> bool:
+    """Whether an answer has three words of the frame in a row: it is then a statement of its own."""
+    if len(words) < 3:
+        return False
+    text = f" {' '.join(word.strip(',;.') for word in words)} "
+    for part in (before.split(), after.split()):
+        if any(f" {' '.join(part[i : i + 3])} " in text for i in range(len(part) - 2)):
+            return True
+    return False
+
+
+def _without_overlap(before: str, after: str, words: list[str]) -> tuple[str, str]:
+    """Drop from the frame what the answer repeats of it ("is a part of" + "a part of the crown")."""
+    lows = [word.lower() for word in words]
+    front, back = before.split(), after.split()
+    for size in range(min(len(lows) - 1, len(front), 6), 1, -1):
+        if [word.lower() for word in front[-size:]] == lows[:size]:
+            front = front[:-size]
+            break
+    for size in range(min(len(lows) - 1, len(back), 6), 1, -1):
+        if [word.lower() for word in back[:size]] == lows[-size:]:
+            back = back[size:]
+            break
+    return " ".join(front), " ".join(back)
+
+
+def _place(answer: _Answer, noun: str) -> tuple[str, str] | None:
+    if answer.tags[:1] in (("VBZ",), ("VBD",), ("VBN",)) and answer.text[:1].islower():
+        return None
     return place_preposition(answer.text, answer.first), noun
 
 
@@ -114,8 +213,8 @@ def _goal(answer: _Answer, noun: str) -> tuple[str, str]:
     return "" if answer.first in ADVERBIAL_STARTS else "to", ""
 
 
-def _time(answer: _Answer, noun: str) -> tuple[str, str]:
-    return time_preposition(answer.text, answer.first), ""
+def _time(answer: _Answer, noun: str) -> tuple[str, str] | None:
+    return (time_preposition(answer.text, answer.first), "") if may_be_time(answer.text) else None
 
 
 def _dated(answer: _Answer, noun: str) -> tuple[str, str]:
@@ -138,7 +237,9 @@ def _manner(answer: _Answer, noun: str) -> tuple[str, str] | None:
 
 
 def _duration(answer: _Answer, noun: str) -> tuple[str, str]:
-    return "" if answer.first in ADVERBIAL_STARTS - _ABOUT else "for", ""
+    if answer.first in ADVERBIAL_STARTS - _ABOUT - {"early", "late"}:
+        return "", ""
+    return "from" if re.search(r"\d.* (?:to|until|till) ", answer.text) else "for", ""
 
 
 def _article(answer: _Answer, noun: str) -> tuple[str, str]:
@@ -156,26 +257,50 @@ def _role(answer: _Answer, noun: str) -> tuple[str, str]:
 
 def _sort(answer: _Answer, noun: str) -> tuple[str, str]:
     """ "What kind of arches" + "rounded": an adjective takes the noun with it."""
-    adjective = answer.tags[-1:] in (("JJ",), ("VBN",)) or _ADJECTIVE.search(answer.text)
+    adjective = (
+        answer.tags[-1:] in (("JJ",), ("VBN",))
+        or _ADJECTIVE.search(answer.text)
+        or answer.text in BARE_ADJECTIVES
+    )
     if not adjective or len(answer.words) > 3:
         return "", ""
     lead = _article(answer, noun)[0] if noun.split(" of ")[0].split()[-1:] in _COUNTED else ""
     return lead, noun
 
 
-def _which(answer: _Answer, noun: str) -> tuple[str, str]:
+def _which(answer: _Answer, noun: str) -> tuple[str, str] | None:
     if ORDINAL.fullmatch(answer.text):
         return "" if answer.first == "the" else "the", noun
-    adjective = len(answer.words) == 1 and answer.text.islower() and _PLAIN_ADJECTIVE.search(answer.text)
-    return "", noun if adjective else ""
+    if len(answer.words) > 1 or not _is_bare_adjective(answer, noun):
+        return "", ""
+    if noun.startswith("other "):
+        return None
+    head = noun.split(" of ")[0].rsplit(" ", 1)[-1].lower()
+    return "the" if head in COUNTABLE | PEOPLES else "", noun
+
+
+def _is_bare_adjective(answer: _Answer, noun: str) -> bool:
+    """Whether one word can only modify the noun asked for ("level" + "federal", "group" + "Irish")."""
+    head = noun.split(" of ")[0].rsplit(" ", 1)[-1].lower()
+    if head in PLACES and not answer.text.endswith("ern") and answer.text not in BARE_ADJECTIVES:
+        return False
+    if answer.text.islower():
+        if _PLAIN_ADJECTIVE.search(answer.text) or answer.text in BARE_ADJECTIVES:
+            return True
+        likely = _ADJECTIVE.search(answer.text) or answer.text.endswith(("-based", "-shaped", "-like"))
+        return answer.tags[:1] == ("JJ",) and head not in KINDS and likely is not None and bool(likely)
+    return _DEMONYM.fullmatch(answer.text) is not None and head.removesuffix("s") in PEOPLES
 
 
 def _share(answer: _Answer, noun: str) -> tuple[str, str]:
     trail = "" if " of " in f" {answer.text} " else noun
-    return "", f"percent {trail}" if re.fullmatch(r"[\d.,]+", answer.text) else trail
+    if not re.fullmatch(r"[\d.,]+", answer.text):
+        return "", trail
+    small = len(answer.text.split(".")[0]) < 3
+    return "", f"percent {trail}" if small else trail.removeprefix("of ")
 
 
-def _counted(answer: _Answer, noun: str) -> tuple[str, str]:
+def _counted(answer: _Answer, noun: str) -> tuple[str, str] | None:
     """The counted noun, unless the answer has it or an amount of money says it all."""
     low = answer.text.lower()
     if not noun or re.search(r"[$£€¥]", answer.text):
@@ -187,7 +312,33 @@ def _counted(answer: _Answer, noun: str) -> tuple[str, str]:
         return "", noun
     if re.search(rf"\b{re.escape(last.removesuffix('s'))}", low):
         return "", ""
-    return "", noun if _NUMBER.fullmatch(answer.text) else ""
+    lead = _quantity_article(answer)
+    if _FRACTION.match(low):
+        return "a", ""
+    if _NUMBER.fullmatch(answer.text):
+        return lead, _singular(noun) if low in ("one", "1") else noun
+    if last.endswith("s") and not _QUANTITY.search(low):
+        return None
+    return lead, ""
+
+
+def _quantity_article(answer: _Answer) -> str:
+    """ "estimated 2,000" and "additional three" take an article."""
+    if answer.tags[:2] not in (("JJ", "CD"), ("VBN", "CD")) or not answer.first.endswith(("ed", "al", "ge")):
+        return ""
+    return "an" if answer.first[0] in "aeiou" else "a"
+
+
+def _singular(noun: str) -> str:
+    """The counted noun, before any "of", in the singular."""
+    head, of, rest = noun.partition(" of ")
+    if head.endswith("ies") and len(head) > 5:
+        head = head[:-3] + "y"
+    elif head.endswith(("ches", "shes", "sses", "xes")):
+        head = head[:-2]
+    elif head.endswith("s") and not head.endswith(("ss", "us", "is", "series", "species")):
+        head = head[:-1]
+    return head + of + rest
 
 
 def _measured(answer: _Answer, noun: str) -> tuple[str, str]:
@@ -210,7 +361,7 @@ def _happening(frame: Frame, answer: _Answer) -> str:
     return _join(subject, _bare_answer(answer.text, last=not tail), tail)
 
 
-def _doing(frame: Frame, answer: _Answer) -> str:
+def _doing(frame: Frame, answer: _Answer) -> str | None:
     """ "What did X do": a verb phrase takes the place of "do", a noun phrase is its object."""
     subject, auxiliary, _ = frame.noun.split("|")
     tag = answer.tags[0] if answer.tags else ""
@@ -219,7 +370,10 @@ def _doing(frame: Frame, answer: _Answer) -> str:
         return _join(subject, body, frame.after)
     if not auxiliary:
         return _join(_without_repeated(frame.before.rsplit(" ", 1)[0], answer.first), body, frame.after)
-    if tag in ("VB", "VBP"):
+    if tag == "VBG" and auxiliary:
+        return None
+    opens = answer.tags[1:2] in (("IN",), ("DT",), ("PRP$",), ("TO",))
+    if tag in ("VB", "VBP") or (tag == "NN" and opens and is_known_verb(answer.first)):
         return _join(subject, auxiliary, body, frame.after)
     return _join(frame.before, body, frame.after)
 
@@ -240,24 +394,11 @@ _FITTERS: dict[str, Callable[[_Answer, str], tuple[str, str] | None]] = {
     "count": _counted,
     "measure": _measured,
 }
-_WHOLE: dict[str, Callable[[Frame, _Answer], str]] = {
+_WHOLE: dict[str, Callable[[Frame, _Answer], str | None]] = {
     "possessive": _owned,
     "happening": _happening,
     "doing": _doing,
 }
-
-
-def is_clause(answer: str, tags: tuple[str, ...]) -> bool:
-    """Whether an answer of four words or more is a sentence of its own ("they contain striated muscle")."""
-    shortest = 3 if tags[:1] == ("PRP",) else 4
-    if len(tags) < shortest or tags[0] not in _CLAUSE_STARTS:
-        return False
-    for i, word in enumerate(answer.split()):
-        if tags[i] in _CLAUSE_STOPS or word[-1] in ",;:" or word[0] in '(["':
-            return False
-        if i and (tags[i] in ("VBZ", "VBP", "MD") or (tags[i] == "VBD" and word.lower() in AUXILIARIES)):
-            return True
-    return False
 
 
 def polar(frame: YesNo, answer: str) -> str | None:
@@ -270,6 +411,9 @@ def polar(frame: YesNo, answer: str) -> str | None:
         return _POLAR_WORD.sub(lambda m: _SOME[m[0].lower()], frame.yes)
     if word not in NO:
         return None
+    someone = re.match(r"(?i)any(?:one|body)(?= )", frame.yes)
+    if someone:
+        return "no one" + frame.yes[someone.end() :]
     subject = re.match(r"(?i)any(?= \w+)( of)?", frame.no)
     if subject:
         return ("none" if subject[1] else "no") + frame.yes[3:]
@@ -310,7 +454,7 @@ def _without_repeated(before: str, first: str) -> str:
     head, _, last = before.rpartition(" ")
     if last.lower() == first and first in REPEATABLE:
         return head
-    if first in FREE and last.lower() in ("in", "on", "at", "during"):
+    if (last.lower(), first) == ("for", "to") or (first in FREE and last.lower() in _FREED):
         return head
     return before
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ._verbs import base_form, is_known_verb
+from ._verbs import base_form, is_known_verb, is_past_tense, third_person
 from ._word_sets import (
     ADVERBIAL_STARTS,
     AUXILIARIES,
@@ -12,6 +12,7 @@ from ._word_sets import (
     DETERMINERS,
     HEADS_WITH_THE,
     NAMES_WITH_THE,
+    PLURALS,
     POSSESSIVES,
     PREPOSITIONS,
     TAILS_WITH_THE,
@@ -24,7 +25,8 @@ _DAY = re.compile(
 )
 _DECADE = re.compile(
     r"(?i)(?:(?:early|late|mid|the|and|to|or|\d{1,2}(?:st|nd|rd|th))[ -])*"
-    r"(?:\d{4}'?s|\d0s|\d{1,2}(?:st|nd|rd|th)[ -]centur(?:y|ies)(?: .*)?)\b.*"
+    r"(?:\d{4}'?s|\d0s|"
+    r"(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|[a-z-]+th)[ -]centur(?:y|ies)(?: .*)?)\b.*"
 )
 ORDINAL = re.compile(
     r"(?i)(?:(?:the|early|late|mid) )*(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|\w+teenth)"
@@ -42,11 +44,13 @@ _AT = re.compile(
     r"laboratory|theatre|theater|field|center|centre|court|bowl|polytechnic|conference|beach)\W*$",
     re.I,
 )
+_NTH = re.compile(r"(?i)(?:first|second|third|fourth|fifth|last|final|middle|early|late) [a-z]+\b(?!.*\d)")
 _REGNAL = re.compile(r"(?i)\b[ivx]{1,4} of\b")
 _NO_ARTICLE = re.compile(
     r"(?:fear|lack|freedom|loss|more|less|most|half|because|instead|out|plenty|dozens|hundreds|thousands|millions|"
     r"much|many|some|use|control|evidence|advocacy|knowledge|one|two|three|parts?|all|none|members?|types?|kinds?)\b"
 )
+_ACRONYMS = re.compile(r"[A-Z]{2,}s")
 FRONT_NAMING = re.compile(r"\b(?:name|names|term|word|title|nickname|symbol|phrase|motto|called|named)\b")
 
 
@@ -56,7 +60,27 @@ def agreeing(after: str, words: list[str], tags: tuple[str, ...], *, named: bool
     made = {"was": "were", "wasn't": "weren't"}.get(verb) or base_form(verb)
     if made is None or not _is_plural(words, tags):
         return after
-    if named and "and" not in words and tags[0] not in ("DT", "JJ", "CD"):
+    common = words[-1].islower() or _ACRONYMS.fullmatch(words[-1]) is not None
+    if named and not common and "and" not in words and tags[0] not in ("DT", "JJ", "CD"):
+        return after
+    return f"{made} {rest}".strip()
+
+
+def singular(after: str, words: list[str], tags: tuple[str, ...]) -> str:
+    """A plural verb made singular where the answer is one common noun ("causes are" + "lack of rain")."""
+    verb, _, rest = after.partition(" ")
+    made = {"are": "is", "were": "was", "have": "has"}.get(verb) or (
+        third_person(verb) if is_known_verb(verb) else ""
+    )
+    ends = (i for i, tag in enumerate(tags) if i and (tag in ("IN", "TO") or words[i][0] == "("))
+    head = next(ends, len(tags)) - 1
+    one = (
+        words[head].lower() not in PLURALS
+        and tags[:1] in (("NN",), ("JJ",), ("DT",))
+        and tags[head] == "NN"
+        and "CC" not in tags
+    )
+    if not made or not one or is_past_tense(verb):
         return after
     return f"{made} {rest}".strip()
 
@@ -64,19 +88,17 @@ def agreeing(after: str, words: list[str], tags: tuple[str, ...], *, named: bool
 def _is_plural(words: list[str], tags: tuple[str, ...]) -> bool:
     """Whether the head of an answer is a plural common noun, or two of its heads are joined by "and"."""
     head = ""
-    for word, tag in zip(words, tags, strict=False):
+    if _ACRONYMS.fullmatch(words[-1]):
+        return True
+    one = words[0].lower() in ("a", "an") or words[-1] in TAILS_WITH_THE
+    for i, (word, tag) in enumerate(zip(words, tags, strict=False)):
         if (head and tag in ("IN", "TO", "WDT", "WP", "VBG", "VBN")) or word.startswith("("):
             break
         if tag == "CC" and word == "and" and head:
-            return True
-        plural = word.rstrip(",;").endswith("s") or word.lower() in (
-            "people",
-            "men",
-            "women",
-            "children",
-            "algae",
-            "police",
-        )
+            if not one or words[i + 1 : i + 2] in (["a"], ["an"], ["the"]):
+                return True
+            continue
+        plural = word.rstrip(",;").endswith("s") or word.lower() in PLURALS
         head = (
             ("NNS" if plural else "NN")
             if tag == "NNS"
@@ -101,11 +123,22 @@ def needs_article(answer: str, before: str) -> bool:
         "nicknamed",
     }:
         return False
+    if answer.islower():
+        # names may have lost their capitals
+        cased = " ".join(w if w in ("of", "and", "in") else w.capitalize() for w in words)
+        if cased in NAMES_WITH_THE or (words[1:2] == ["of"] and cased.split()[0] in HEADS_WITH_THE):
+            return True
+        if (
+            len(words) > 1
+            and cased.split()[-1] in TAILS_WITH_THE
+            and words[0] not in DETERMINERS | POSSESSIVES
+        ):
+            return "of" not in words and words[0] not in PREPOSITIONS and "'s" not in answer
     if answer in NAMES_WITH_THE:
         return True
     if words[0].lower() in DETERMINERS:
         return False
-    if re.fullmatch(r"\d{4}s", answer):
+    if re.fullmatch(r"\d{4}s", answer) or (_DECADE.fullmatch(answer) and "the" not in words):
         return True
     if (
         re.match(r"(?:[a-z-]+ ){1,3}of (?:the|a|an|[A-Z])", answer)
@@ -115,13 +148,14 @@ def needs_article(answer: str, before: str) -> bool:
         return words[0] not in DETERMINERS | POSSESSIVES | PREPOSITIONS and not words[0].endswith(
             ("ing", "ed", "s")
         )
+    ends = (i for i, word in enumerate(words) if i and word in PREPOSITIONS | {"or", "and"})
+    head = words[: next(ends, len(words))]
     if (
-        words[-1] in COUNTABLE
-        and "of" not in words
+        head[-1] in COUNTABLE
         and "the" not in words
         and "'" not in answer
         and not any(c.isdigit() for c in words[0])
-        and len(words) < 5
+        and len(head) < 5
     ):
         return (
             words[0].lower() not in DETERMINERS | POSSESSIVES and "'s" not in words[0] and "and" not in words
@@ -139,12 +173,18 @@ def needs_article(answer: str, before: str) -> bool:
     )
 
 
+def is_people(words: list[str]) -> bool:
+    """Whether an answer is a people named by an adjective ("Scotch Irish", "Dutch")."""
+    return words[-1].endswith(("ish", "ench", "utch", "nese", "uese")) and all(w[:1].isupper() for w in words)
+
+
 def place_preposition(answer: str, first: str) -> str:
-    if first in ADVERBIAL_STARTS:
+    if first in ADVERBIAL_STARTS or ORDINAL.fullmatch(answer) or first.endswith(("ward", "wards")):
         return ""
-    if _ON.search(answer):
+    head = re.split(r", | (?:in|near|on)\b", answer, maxsplit=1)[0]
+    if _ON.search(head):
         return "on"
-    return "at" if _AT.search(answer) else "in"
+    return "at" if _AT.search(head) else "in"
 
 
 def time_preposition(answer: str, first: str) -> str:
@@ -160,7 +200,7 @@ def time_preposition(answer: str, first: str) -> str:
         return "in" if first == "the" else "in the"
     if re.match(r"(?i)the (?:end|time|beginning|start|age)\b", answer):
         return "at"
-    return "in"
+    return "in the" if _NTH.match(answer) else "in"
 
 
 def reason_word(first: str, answer: str, tags: tuple[str, ...]) -> str:

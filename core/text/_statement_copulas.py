@@ -2,35 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from ._clauses import (
     adjunct_place,
     have_participle,
-    inflected,
     inflected_verb,
     is_doubtful,
     is_participle,
     main_verb,
     predicate_start,
     subject_text,
+    with_inflected,
 )
 from ._questions import Question
 from ._statement_gaps import Frame, YesNo, with_gap
+from ._verbs import is_known_verb
 from ._wh_phrases import WhPhrase
 from ._word_sets import (
+    AUXILIARIES,
     BE,
+    COMPOUND,
     DETERMINERS,
     DO,
+    FINITE,
     HAVE,
+    NAMING_NOUNS,
     NOMINAL,
+    OFFICES,
     PLACES,
     PREPOSITIONS,
     PRONOUNS,
     RELATIVE,
     SUBORDINATORS,
     TAKE_PREPOSITION,
+    word_set,
 )
+
+# participles that take a name or a rank
+_NAMED = word_set("""
+    called named considered termed dubbed labeled labelled nicknamed titled deemed renamed voted elected
+    declared proclaimed crowned rated ranked
+""")
 
 
 def inverted_be(q: Question, phrase: WhPhrase, kind: str) -> Frame | str:
@@ -42,12 +56,16 @@ def inverted_be(q: Question, phrase: WhPhrase, kind: str) -> Frame | str:
         head = f"there {verb}"
         rest = q.text(2)
         slot = phrase.slot
+        if kind == "which" and not phrase.preposition and q.lows[-1] not in PREPOSITIONS:
+            return "no_gap"
         if kind in ("adjunct", "time", "place", "other"):
             return Frame("there", f"{head} {rest} {phrase.preposition}".strip(), "", slot, phrase.noun)
         return Frame("there", head, rest, slot, phrase.noun)
     if kind in ("what", "who", "which", "count") and not phrase.preposition:
         return _complement_be(q, phrase, kind)
     place = predicate_start(q, 1, openers=kind in ("why", "adjunct", "when", "where", "which"))
+    if place is not None and q.lows[place - 1] in BE:
+        return "two_verbs"
     if (
         place is not None
         and kind == "when"
@@ -72,15 +90,20 @@ def inverted_be(q: Question, phrase: WhPhrase, kind: str) -> Frame | str:
         if kind == "measure" and place is not None and is_participle(q, place):
             return with_gap(q, place, _be_head(q, place), phrase, kind)
         place = place if place is not None else len(q)
+        comma = "," if q.commas[place - 1] else ""
         return Frame(
             "measure",
-            f"{q.text(1, place)} {verb}",
-            q.text(place),
+            f"{q.text(1, place).removesuffix(',')} {verb}",
+            f"{comma} {q.text(place)}".strip(),
             "noun" if kind == "how" else phrase.slot,
             phrase.noun,
         )
     if place is None and kind == "where" and q.lows[-1] in ("to", "from", "at", "in", "on") and len(q) > 2:
         return Frame("stranded", f"{q.text(1, len(q) - 1)} {verb} {q.words[-1]}", "")
+    if place is None and kind in ("where", "when") and q.lows[-1] in OFFICES and q.tags[1] == "NNP":
+        return with_gap(q, len(q) - 1, _be_head(q, len(q) - 1), phrase, kind)
+    if place is None and q.lows[-1] in ("occur", "happen", "begin", "originate", "arise", "appear", "exist"):
+        return "two_verbs"
     if place is None:
         before = f"{q.text(1)} {verb}"
         if phrase.preposition:
@@ -114,12 +137,22 @@ def _complement_be(q: Question, phrase: WhPhrase, kind: str) -> Frame | str:
         place = predicate_start(q, 1, openers=False)
         if place is not None and is_participle(q, place):
             return with_gap(q, place, _be_head(q, place), phrase, kind)
-    if q.lows[-1] in PREPOSITIONS and q.lows[-1] != "like" and len(q) > 2:
+    if q.lows[-1] in PREPOSITIONS and q.lows[-1] != "like" and len(q) > 2 and not _ends_in_relative(q):
         return Frame("stranded", f"{q.text(1, len(q) - 1)} {verb} {q.words[-1]}", "", "noun", phrase.noun)
+    like = next(
+        (i for i in range(2, len(q) - 1) if q.lows[i] == "like" and q.lows[i + 1] in PREPOSITIONS), None
+    )
+    if like is not None and q.is_nominal(like - 1):
+        # "what is the climate like in ...": the answer says how it is
+        return Frame(
+            "equative", f"{q.text(1, like)} {q.text(like + 1)} {verb}", "", "noun", "", (q.words[like],)
+        )
     if q.lows[-1] == "like" and len(q) > 2:
         return Frame("object", f"{q.text(1, len(q) - 1)} {verb} like", "", phrase.slot, phrase.noun)
     if kind == "who" and not _is_name(q, 1):
         return Frame("equative", "", f"{verb} {q.text(1)}", "noun")
+    if q.lows[1] == "it" and q.tag(2) == "JJ":
+        return "no_gap"
     if kind == "what" and q.lows[1] in ("it", "he", "she", "they", "this", "that", "these", "those"):
         return Frame("equative", f"{q.words[1]} {verb}", q.text(2), phrase.slot, phrase.noun)
     if kind in ("who", "what") and _is_name(q, 1):
@@ -127,6 +160,17 @@ def _complement_be(q: Question, phrase: WhPhrase, kind: str) -> Frame | str:
     end = adjunct_place(q, 1, before_time=False) if kind == "which" else len(q)
     slot = {"sort": "role", "which": "noun"}.get(phrase.slot, phrase.slot)
     return Frame("equative", f"{q.text(1, end)} {verb}", q.text(end), slot, phrase.noun)
+
+
+def _ends_in_relative(q: Question) -> bool:
+    """Whether the preposition at the end belongs to a relative clause ("the lake that the town lies on")."""
+    relative = next((i for i in range(3, len(q)) if q.is_relative(i) or q.lows[i] == "that"), None)
+    if relative is None or not q.is_nominal(relative - 1):
+        return False
+    return any(
+        q.tags[i] in FINITE | {"VB"} or q.lows[i] in AUXILIARIES or is_known_verb(q.lows[i])
+        for i in range(relative + 1, len(q))
+    )
 
 
 def _is_name(q: Question, start: int) -> bool:
@@ -139,14 +183,22 @@ def _is_name(q: Question, start: int) -> bool:
 def _gapped_predicate(q: Question) -> int | None:
     """The predicate of "what is SUBJECT PREDICATE" if it has a gap for the answer."""
     hanging = q.lows[-1] in PREPOSITIONS and q.lows[-1] != "like"
+    if hanging and _ends_in_relative(q):
+        return None
+    if q.lows[-1] in _NAMED:
+        return len(q) - 1
+    if q.low(2) in NAMING_NOUNS and q.low(3) == "of" and not hanging:
+        return None
     for i in range(2, len(q)):
         low = q.lows[i]
         before = q.lows[i - 1]
+        if q.is_nominal(i - 1) and q.tags[i] in ("JJ", "VBP", "VBN") and _lacks_object(q, i + 1):
+            return i
         based = hanging and is_participle(q, i) and i == len(q) - 2
         if (
             before in PREPOSITIONS
             or before in DETERMINERS - PRONOUNS
-            or (q.tags[i - 1] in ("JJ", "DT") and not based)
+            or (q.tags[i - 1] in ("JJ", "DT") and not based and low not in _NAMED)
         ):
             continue
         if before in ("and", "or"):
@@ -157,8 +209,8 @@ def _gapped_predicate(q: Question) -> int | None:
             if q.tags[i] == "VBG":
                 if (
                     (hanging and not any(is_participle(q, k) for k in range(i + 1, len(q))))
-                    or i == len(q) - 1
-                    or q.lows[1] in PRONOUNS
+                    or (i == len(q) - 1 and PREPOSITIONS.isdisjoint(q.lows[1:i]))
+                    or (q.lows[1] in PRONOUNS and i < 4)
                     or _progressive(q, i)
                 ):
                     return i
@@ -181,25 +233,18 @@ def _gapped_predicate(q: Question) -> int | None:
     return None
 
 
+def _lacks_object(q: Question, i: int) -> bool:
+    """Whether a preposition inside a clause has lost its noun phrase ("dependent on for their strength")."""
+    both = (q.low(i), q.low(i + 1))
+    return set(both) <= PREPOSITIONS and both not in COMPOUND and q.tag(i) in ("IN", "TO") and both[1] != "to"
+
+
 def _progressive(q: Question, i: int) -> bool:
     return q.lows[i] in ("doing", "trying", "planning", "going", "working") and q.is_nominal(i - 1)
 
 
 def _takes_complement(q: Question, i: int) -> bool:
-    naming = [
-        "called",
-        "named",
-        "considered",
-        "termed",
-        "dubbed",
-        "labeled",
-        "labelled",
-        "nicknamed",
-        "titled",
-        "deemed",
-        "renamed",
-    ]
-    if q.lows[i] in naming:
+    if q.lows[i] in _NAMED:
         after = q.low(i + 1)
         return (
             after == ""
@@ -211,14 +256,14 @@ def _takes_complement(q: Question, i: int) -> bool:
         return True
     return (
         i == len(q) - 1
-        and q.tags[i] == "VBN"
+        and q.tags[i] in ("VBN", "VBD")
         and q.lows[i] in ("awarded", "given", "paid", "offered", "told", "taught")
     )
 
 
 def yes_no(q: Question) -> YesNo | str:
     low = q.lows[0]
-    if len(q) < 3:
+    if len(q) < 3 or q.lows[1] in ("why", "how"):
         return "no_predicate"
     auxiliary = q.words[0].lower()
     if low in BE:
@@ -247,14 +292,14 @@ def yes_no(q: Question) -> YesNo | str:
     rest = " ".join([*adverbs, q.text(verb)])
     if low not in ("do", "does", "did"):
         return replace(_polar(subject, auxiliary, rest), lost=(q.words[0],))
-    form = inflected(q, 0, verb)
-    yes = " ".join([subject, *adverbs, form, q.text(verb + 1)]).strip()
+    made, _, gone = with_inflected(q, verb)
+    yes = " ".join([subject, *adverbs, made.text(verb)])
     lead = [a for a in adverbs if a.lower() in ("still", "also")]
     tail = " ".join([*(a for a in adverbs if a not in lead), q.text(verb)])
     return YesNo(
         yes,
         " ".join([subject, *lead, auxiliary, "not", tail]),
-        (q.words[0], q.words[verb]) if form != q.words[verb] else (q.words[0],),
+        (q.words[0], *gone),
     )
 
 
@@ -266,7 +311,7 @@ def _polar(subject: str, auxiliary: str, rest: str) -> YesNo:
     if (
         auxiliary in ("is", "was")
         and " and " in subject.lower()
-        and rest.lower().startswith(("the same", "same"))
+        and re.match(r"(?:the )?same\b(?! as)", rest.lower())
     ):
         # "is X and Y the same" asks about two
         auxiliary = {"is": "are", "was": "were"}[auxiliary]

@@ -11,7 +11,6 @@ from ._clauses import (
     finite_before,
     has_clear_verb,
     have_participle,
-    inflected,
     inflected_verb,
     is_doubtful,
     is_participle,
@@ -20,21 +19,25 @@ from ._clauses import (
     opens_noun_phrase,
     predicate_start,
     subject_text,
+    with_inflected,
 )
 from ._questions import Question
 from ._statement_copulas import inverted_be, yes_no
 from ._statement_gaps import Frame, YesNo, with_gap
-from ._verbs import is_known_verb, is_past_participle, is_past_tense
+from ._verbs import base_form, is_known_verb, is_past_participle, is_past_tense
 from ._wh_phrases import WhPhrase, noun_phrase_end, wh_phrase
 from ._word_sets import (
+    ADVERBS,
     AUXILIARIES,
     BE,
     DETERMINERS,
     DO,
     FINITE,
+    GIVEN,
     HAVE,
     IMPERATIVES,
     KINDS,
+    MEASURES,
     MODALS,
     NOMINAL,
     PREPOSITIONS,
@@ -53,7 +56,7 @@ def frame(q: Question) -> Frame | YesNo | str:
     ):
         verb = "are" if q.low(1) in ("two", "three", "four") else "is"
         return Frame("name", "", f"{verb} {q.text(1)}", lost=(q.words[0],))
-    if low in IMPERATIVES:
+    if low in IMPERATIVES and q.tag(1) not in NOMINAL:
         return "imperative"
     if low in AUXILIARIES:
         return yes_no(q)
@@ -65,6 +68,8 @@ def frame(q: Question) -> Frame | YesNo | str:
         and not (q.low(1) == "when" or _is_subordinate(q.part(1)))
     ):
         return _prepositional(q)
+    if low in PREPOSITIONS and q.low(1) == "when":
+        return "no_wh_word"
     return _fronted(q) or _in_place(q) or _cloze(q)
 
 
@@ -82,7 +87,8 @@ def _fronted(q: Question) -> Frame | YesNo | str | None:
     """ "In 1990, who won ...": what stands in front stays there, a whole sentence too."""
     for i in range(2, len(q) - 2):
         asks = q.lows[i] in WH_WORDS or (q.lows[i] in PREPOSITIONS and q.low(i + 1) in WH_WORDS)
-        if q.words[i - 1].endswith(".") and q.words[i][:1].isupper() and asks and _asks(q.part(i)):
+        begins = q.words[i][:1].isupper() or i > 3
+        if q.words[i - 1].endswith(".") and begins and asks and _asks(q.part(i)):
             return _behind(q.text(0, i), frame(q.part(i)))
     for i in range(1, len(q)):
         rest = q.part(i)
@@ -104,7 +110,7 @@ def _fronted(q: Question) -> Frame | YesNo | str | None:
         elif (
             opens
             and not prepositional
-            and q.lows[0] in PREPOSITIONS
+            and (q.lows[0] in PREPOSITIONS or q.lows[:2] == ["other", "than"])
             and _asks(rest)
             and not finite_before(q, i)
         ):
@@ -122,7 +128,10 @@ def _asks(rest: Question) -> bool:
     if rest.lows[start] == "which" and start == 0 and rest.tags[1] in FINITE:
         return False
     return any(
-        rest.tags[i] in FINITE or rest.lows[i] in AUXILIARIES or is_past_tense(rest.lows[i])
+        rest.tags[i] in FINITE
+        or rest.lows[i] in AUXILIARIES
+        or is_past_tense(rest.lows[i])
+        or is_known_verb(base_form(rest.lows[i]) or "")
         for i in range(start + 1, len(rest))
     )
 
@@ -132,6 +141,8 @@ def _behind(front: str, made: Frame | YesNo | str) -> Frame | YesNo | str:
         return YesNo(f"{front} {made.yes}", f"{front} {made.no}", made.lost)
     if isinstance(made, Frame):
         before = made.before
+        if front[-1].isalnum():
+            front += ","
         if front.endswith("."):
             before = before[:1].upper() + before[1:]
         # these slots have the subject in `noun`, to be used without "do"
@@ -140,8 +151,10 @@ def _behind(front: str, made: Frame | YesNo | str) -> Frame | YesNo | str:
     return made
 
 
-def _in_place(q: Question) -> Frame | None:
+def _in_place(q: Question) -> Frame | YesNo | str | None:
     """ "The city was founded in what year": the wh-phrase is replaced where it stands."""
+    if not any(_may_be_verb(q, i) for i in range(len(q))):
+        return None
     for i in range(len(q) - 1, 0, -1):
         low = q.lows[i]
         if low not in WH_WORDS or (low in ("who", "which", "where", "when", "that") and _is_relative(q, i)):
@@ -149,27 +162,50 @@ def _in_place(q: Question) -> Frame | None:
         phrase = wh_phrase(q.part(i), 0, stop_early=True)
         end = i + phrase.end
         slot = phrase.slot
+        if end < len(q) and q.lows[end] in DO and q.low(end + 1) != "not":
+            # "Most often what does ...": the question proper begins here
+            made = frame(q.part(i))
+            return _behind(q.text(0, i), made) if isinstance(made, Frame) else None
         if low == "what" and q.lows[i - 1] == "do":
             without = q.text(0, i - 1)
             lost: tuple[str, ...] = (q.words[i - 1], q.words[i])
             return Frame("in_place", q.text(0, i), q.text(end), "doing", f"{without}||do", lost)
+        if (
+            i == 1
+            and q.lows[0] in PREPOSITIONS
+            and (q.tag(end) == "VBP" or not finite_before(q.part(end), len(q) - end))
+        ):
+            return "no_inversion"
         if q.lows[i - 1] in ("a", "an"):
             return Frame(
                 "in_place", q.text(0, i - 1), q.text(end), "article", "", tuple(q.words[i - 1 : end])
             )
-        if q.lows[i - 1] in PREPOSITIONS and slot not in ("count", "sort", "which", "share", "possessive"):
+        if q.lows[i - 1] in PREPOSITIONS | {"and"} and slot not in (
+            "count",
+            "sort",
+            "which",
+            "share",
+            "possessive",
+        ):
             slot = "noun"
         lost = tuple(q.words[i:end]) if slot != "count" else (q.words[i], *q.words[i + 1 : i + 2])
+        before = q.text(0, i)
+        if phrase.naming and q.lows[i - 1] in PREPOSITIONS:
+            before, slot = f"{before} {phrase.naming}", "noun"
+        if end + 2 == len(q) and q.tags[end] == "VBG" and q.is_nominal(end + 1):
+            return "participle_or_modifier"  # "which world leading band"
         after = q.text(end)
         if q.commas[end - 1]:
             after = ", " + after
-        return Frame("in_place", q.text(0, i), after, slot, phrase.noun, lost)
+        return Frame("in_place", before, after, slot, phrase.noun, lost)
     return None
 
 
 def _cloze(q: Question) -> Frame | str:
     """ "X is the Latin name for": the answer completes it."""
     verb = any(q.tags[i] in FINITE or q.lows[i] in AUXILIARIES for i in range(1, len(q)))
+    if "which" in q.lows or "what" in q.lows:
+        return "no_wh_word"
     if verb and q.lows[-1] in PREPOSITIONS | {"the", "a", "an", "is", "was", "are", "called"}:
         return Frame("cloze", q.text(0), "")
     if not verb and q.tags[0] in ("DT", "PRP$", "NNP") and len(q) > 2:
@@ -204,16 +240,25 @@ def _prepositional(q: Question) -> Frame | str:
     auxiliary = main_auxiliary(rest, phrase.end)
     if auxiliary is None:
         return _in_place(q) or "no_verb"
+    doubled: tuple[str, ...] = ()
+    if rest.lows[-1] == low and len(rest) > auxiliary + 3:
+        # "in which town was it built in"
+        rest, doubled = rest.part(0, len(rest) - 1), (rest.words[-1],)
     if phrase.slot == "possessive":
         phrase = replace(phrase, noun=rest.text(phrase.end, auxiliary))
     modified = rest.part(auxiliary)
+    bare = modified.tag(1) == "VBN" and is_past_participle(modified.low(1))
+    if bare or modified.tag(1) == "IN" or (modified.tag(1) == "RB" and modified.tag(2) in ("JJ", "VBN")):
+        return "no_subject"
+    if phrase.naming:
+        low, slot = f"{low} {phrase.naming}", "noun"
     kind = "time" if phrase.preposition else "place" if low in ("in", "at", "on") else "other"
     made = _inverted(modified, replace(phrase, kind="adjunct", slot=slot, end=0, preposition=low), kind)
     if isinstance(made, str):
         return made
     kept = 3 if phrase.slot == "count" else 0
     lost = rest.words[: 2 if kept else auxiliary] if phrase.slot != "share" else rest.words[:2]
-    return replace(made, rule="prepositional", lost=(*made.lost, *lost))
+    return replace(made, rule="prepositional", lost=(*made.lost, *lost, *doubled))
 
 
 def _wh(q: Question, phrase: WhPhrase, start: int) -> Frame | str:
@@ -222,6 +267,14 @@ def _wh(q: Question, phrase: WhPhrase, start: int) -> Frame | str:
         return "no_verb"
     if phrase.kind == "whose":
         return _whose(q, end)
+    if any(word in ("-", "–", "—", ":") for word in q.words) and "or" in q.lows:
+        return "alternatives"
+    if phrase.kind == "who" and q.tags[end] == "NN" and not is_known_verb(q.lows[end]):
+        return "two_nouns"
+    if phrase.kind == "count" and q.lows[end] in MEASURES and q.low(end + 1) in BE:
+        # "how many stories tall is the tower"
+        before = f"{q.text(end + 2)} {q.words[end + 1]}"
+        return Frame("measure", before, q.words[end], "count", phrase.noun, tuple(q.words[:2]))
     if q.lows[0] == "which" and end == 1 and "or" in q.lows:
         return "alternatives"
     auxiliary = end if q.lows[end] in AUXILIARIES else None
@@ -239,7 +292,13 @@ def _wh(q: Question, phrase: WhPhrase, start: int) -> Frame | str:
     if phrase.kind in ("who", "what", "which", "count") and _is_subject(rest, phrase):
         return _subject(q, phrase)
     made = _inverted(rest, replace(phrase, end=0), phrase.kind)
-    return made if isinstance(made, str) else replace(made, lost=(*made.lost, *lost))
+    if isinstance(made, str):
+        return made
+    made = replace(made, lost=(*made.lost, *lost))
+    if phrase.kind == "where" and phrase.noun:
+        # "where in Spain is ...": where it is asked for stands in front
+        return _behind(phrase.noun, replace(made, noun=""))
+    return made
 
 
 def _lost(q: Question, phrase: WhPhrase, end: int) -> tuple[str, ...]:
@@ -266,7 +325,7 @@ def _whose(q: Question, start: int) -> Frame | str:
     return Frame("whose", "", q.text(start), "possessive", lost=tuple(q.words[:start]))
 
 
-def _subject(q: Question, phrase: WhPhrase) -> Frame:
+def _subject(q: Question, phrase: WhPhrase) -> Frame | str:
     """The wh-phrase is the subject: only the answer takes its place."""
     end = phrase.end
     after = q.text(end)
@@ -279,10 +338,29 @@ def _subject(q: Question, phrase: WhPhrase) -> Frame:
         whom = f"{q.text(end + 3, stop)} {q.words[end].lower()}"
         tail = q.text(stop)
         return Frame("happening", "", after, "happening", f"{whom}|{tail}", _lost(q, phrase, end))
+    if not _has_verb(q, end):
+        return "no_verb"
+    if phrase.naming and any(low in GIVEN for low in q.lows[end : end + 4]):
+        return Frame("subject", phrase.naming, after, "noun", "", _lost(q, phrase, end))
     # "who" and "what" do not say whether one is asked for or several
     slot = "subject" if phrase.kind in ("who", "what") else phrase.slot
     noun = "person" if phrase.kind == "who" else phrase.noun
     return Frame("subject", "", after, slot, noun, _lost(q, phrase, end))
+
+
+def _has_verb(q: Question, start: int) -> bool:
+    """Whether what follows a subject can be a predicate."""
+    if q.lows[start] in PREPOSITIONS and not finite_before(q.part(start), len(q) - start):
+        return any(is_past_tense(q.lows[i]) or q.tags[i] in ("VB", "VBN") for i in range(start, len(q)))
+    return any(_may_be_verb(q, i) for i in range(start, len(q)))
+
+
+def _may_be_verb(q: Question, i: int) -> bool:
+    low, tag = q.lows[i], q.tags[i]
+    if tag in ("VBD", "VBZ", "VBP", "MD", "VB", "VBN") or low in AUXILIARIES or is_past_tense(low):
+        return True
+    base = base_form(low) or ""
+    return is_known_verb(base) or (tag == "NNS" and base != "" and q.low(i + 1) in PREPOSITIONS)
 
 
 def _is_subject(rest: Question, phrase: WhPhrase) -> bool:
@@ -290,9 +368,14 @@ def _is_subject(rest: Question, phrase: WhPhrase) -> bool:
     low = rest.lows[0]
     if len(rest) < 2:
         return True
+    if len(rest) == 2 and low in BE and phrase.kind == "what" and rest.tags[1] not in ("VBN", "VBG"):
+        return False
     first, tag = rest.lows[1], rest.tags[1]
     if low in DO:
-        return first == "not" or (phrase.kind == "who" and not has_clear_verb(rest, 1))
+        if phrase.kind == "who" and tag == "NNP" and "'s" not in first:
+            return False
+        negated = low.endswith("n't") and tag == "VB"
+        return first == "not" or negated or (phrase.kind == "who" and not has_clear_verb(rest, 1))
     if low in MODALS:
         if tag == "VB" and not is_known_verb(first):
             return not any(
@@ -307,14 +390,19 @@ def _is_subject(rest: Question, phrase: WhPhrase) -> bool:
         return False
     if first == "not":
         return True
+    if phrase.kind == "count" and tag not in ("DT", "PRP", "PRP$", "NNP"):
+        # "how many children are homeless"
+        return True
     if rest.words[1][:1].isupper() and rest.low(2) not in BE:
         return phrase.kind == "which" and phrase.head not in KINDS and _equative(rest, phrase)
     if tag == "VBN":
         later = any(is_participle(rest, i) for i in range(3, len(rest)))
         return not (rest.tag(2) in NOMINAL and (later or rest.lows[-1] in PREPOSITIONS))
-    if tag in ("VBG", "RB", "IN", "TO", "RBR", "RBS", "JJR") and not opens_noun_phrase(rest, 1):
+    if tag == "RB" and (first in ADVERBS - {"most", "more", "no", "so"} or first.endswith("ly")):
         return True
-    if tag == "JJ" and not opens_noun_phrase(rest, 1):
+    if tag in ("VBG", "IN", "TO", "RBR", "RBS", "JJR") and not opens_noun_phrase(rest, 1):
+        return True
+    if tag == "JJ" and first not in ("many", "most", "several") and not opens_noun_phrase(rest, 1):
         return True
     defined = phrase.slot == "sort" and first == "the"
     return phrase.kind == "which" and (defined or phrase.head not in KINDS) and _equative(rest, phrase)
@@ -322,7 +410,7 @@ def _is_subject(rest: Question, phrase: WhPhrase) -> bool:
 
 def _have_subject(rest: Question, phrase: WhPhrase) -> bool:
     tag = rest.tags[1]
-    if rest.lows[1] in ("a", "an", "no", "one", "two"):
+    if rest.lows[1] in ("a", "an", "no", "one", "two") or (rest.lows[0] == "has" and tag == "NNS"):
         return True
     if tag == "VBN" or (
         tag == "RB" and (rest.tag(2) in ("VBN", "VBD", "RB") or is_past_participle(rest.low(2)))
@@ -363,13 +451,20 @@ def _inverted(rest: Question, phrase: WhPhrase, kind: str) -> Frame | str:
         if low in DO and is_doubtful(rest, verb):
             past = inflected_verb(rest, 1)
             verb = past if past is not None else verb
+        elif low in DO and rest.tags[verb - 1] in ("JJ", "DT", "PRP$"):
+            # "who did the town provided clandestine support for"
+            verb = inflected_verb(rest, 1) or verb
     if verb is None:
         return "no_main_verb"
     subject, adverbs = subject_text(rest, verb)
     lost: tuple[str, ...] = ()
     if low in ("do", "does", "did") and "not" not in (adverb.lower() for adverb in adverbs):
-        head, lost = [*adverbs, inflected(rest, 0, verb)], (rest.words[0],)
-        lost += (rest.words[verb],) if head[-1] != rest.words[verb] else ()
+        made, last, gone = with_inflected(rest, verb)
+        head, lost = [*adverbs, made.text(verb, last + 1)], (rest.words[0], *gone)
+        rest, verb = made, last
+    elif "not" in adverbs:
+        others = [adverb for adverb in adverbs if adverb != "not"]
+        head = [rest.words[0].lower(), "not", *others, rest.words[verb]]
     else:
         head = [rest.words[0].lower(), *adverbs, rest.words[verb]]
     return with_gap(rest, verb, f"{subject} {' '.join(head)}", phrase, kind, lost)

@@ -16,6 +16,7 @@ from ._word_sets import (
     DETERMINERS,
     DO,
     FINITE,
+    GIVING,
     HAVE,
     INTRANSITIVE,
     NOMINAL,
@@ -65,6 +66,8 @@ def with_gap(
             break
         verb += 1
         head = f"{head} {q.words[verb]}"
+    if q.lows[verb] == "be" and q.tag(verb + 1) in ("VB", "VBP") and not is_participle(q, verb + 1):
+        return "no_participle"
     made = _gap(q, verb, head, phrase, kind, lost)
     if made.before.endswith(",") and made.after and made.slot != "doing":
         return replace(made, before=made.before[:-1], after=f", {made.after}")
@@ -76,6 +79,10 @@ def _gap(q: Question, verb: int, head: str, phrase: WhPhrase, kind: str, lost: t
     if hanging is not None:
         slot = "noun" if phrase.slot in ("place", "time") else phrase.slot
         before = f"{head} {q.text(verb + 1, hanging + 1)}"
+        if q.lows[verb] == "referred" and q.lows[hanging] == "to" and hanging + 1 == len(q):
+            before += " as"
+        if phrase.naming:
+            return Frame("stranded", f"{before} {phrase.naming}", q.text(hanging + 1), "noun", "", lost)
         return Frame("stranded", before, q.text(hanging + 1), slot, phrase.noun, lost)
     if kind == "what":
         made = _action(q, verb, head, lost)
@@ -88,7 +95,7 @@ def _gap(q: Question, verb: int, head: str, phrase: WhPhrase, kind: str, lost: t
     if kind == "how" and q.lows[verb] == "describe":
         place = adjunct_place(q, verb, before_time=True)
         return Frame("describe", f"{_joined(head, q, verb, place)} as", q.text(place), "noun", "", lost)
-    if kind == "how" and q.lows[verb] in COPULAR:
+    if kind == "how" and q.lows[verb] in COPULAR and q.tag(verb + 1) not in ("JJ", "NN", "DT", "VBN"):
         return Frame("complement", head, q.text(verb + 1), "noun", "", lost)
     return _adverbial(q, verb, head, phrase, kind, lost)
 
@@ -101,7 +108,7 @@ def _hanging(q: Question, verb: int, phrase: WhPhrase, kind: str) -> int | None:
     if hanging is None:
         return None
     low = q.lows[hanging]
-    if kind == "which" and phrase.preposition and low not in TIME_PREPOSITIONS:
+    if kind == "which" and phrase.preposition and low not in TIME_PREPOSITIONS | {"to"}:
         return None
     if kind == "where" and low not in PLACE_PREPOSITIONS:
         return None
@@ -136,6 +143,9 @@ def _object(q: Question, verb: int, head: str, phrase: WhPhrase, kind: str, lost
         place = adjunct_place(q, verb, before_time=True)
         return Frame("place", _joined(head, q, verb, place), q.text(place), "place", "", lost)
     place = _object_place(q, verb, kind)
+    if phrase.naming and low in GIVING:
+        before = f"{_joined(head, q, verb, place)} {phrase.naming}"
+        return Frame("object", before, q.text(place), "noun", "", lost)
     return Frame("object", _joined(head, q, verb, place), q.text(place), phrase.slot, phrase.noun, lost)
 
 
@@ -180,7 +190,10 @@ def _doing(q: Question, verb: int, head: str, lost: tuple[str, ...]) -> Frame:
     """ "What did X do": the answer is a verb phrase, or the object of "do"."""
     end = verb + 1
     auxiliary = q.words[0].lower() if q.lows[0] in DO else ""
-    noun = f"{q.text(1, verb)}|{auxiliary}|{q.lows[verb]}"
+    subject = q.text(1, verb)
+    if auxiliary and subject.endswith(" not"):
+        subject, auxiliary = subject.removesuffix(" not"), f"{auxiliary} not"
+    noun = f"{subject}|{auxiliary}|{q.lows[verb]}"
     return Frame("doing", head, q.text(end), "doing", noun, lost)
 
 
@@ -190,6 +203,10 @@ def _object_place(q: Question, verb: int, kind: str) -> int:
     if after >= len(q):
         return after
     low = q.lows[verb]
+    if q.lows[after] == "that" and q.tag(after + 1) in FINITE:
+        return after
+    if low == "take" and q.lows[after] == "to":
+        return after
     if q.lows[after] == "to" and q.tag(after + 1) == "VB":
         inner = after + 1
         if (
@@ -199,7 +216,7 @@ def _object_place(q: Question, verb: int, kind: str) -> int:
         ):
             return _object_place(q, inner, kind)
         return after
-    if q.tags[after] in ("RP",) and q.lows[after] in PREPOSITIONS:
+    if q.tags[after] == "RP" and q.lows[after] in PREPOSITIONS and q.tag(after + 1) not in NOMINAL | {"DT"}:
         return after + 1
     if q.tags[after] in FINITE or q.lows[after] in AUXILIARIES:
         return after

@@ -97,7 +97,9 @@ _FREQUENT = word_set("""
     taste tax tend terminate test thank threaten top total touch tour trace track trade train transform
     translate transport travel treat trick trigger trust try turn type undermine unify unite use utilize
     value vary veto view violate visit voice volunteer vote vow wait walk want warn wash waste watch weigh
-    welcome wish witness wonder work worry worship
+    welcome wish witness wonder work worry worship monitor enhance stimulate mediate penalize encompass
+    accelerate activate advocate aggravate evoke foster inhibit
+    maximize minimize maximise minimise modify specify utilise
 """)
 # verbs of more than one syllable that double their last consonant
 _DOUBLING = word_set("""
@@ -129,15 +131,16 @@ def past_tense(verb: str) -> str:
     return _keep_case(verb, _past(verb.lower()))
 
 
+@cache
 def base_form(word: str) -> str | None:
     """The base form of a third person singular (carries -> carry), None for a word that is none."""
     low = word.lower()
     if low in ("is", "has", "does"):
         return {"is": "are", "has": "have", "does": "do"}[low]
-    for base in (low[:-1], low[:-2], low[:-3] + "y"):
-        if len(base) > 1 and low.endswith("s") and _third(base) == low:
-            return base
-    return None
+    if not low.endswith("s"):
+        return None
+    bases = [base for base in (low[:-1], low[:-2], low[:-3] + "y") if len(base) > 1 and _third(base) == low]
+    return next((base for base in bases if is_known_verb(base)), bases[0] if bases else None)
 
 
 @cache

@@ -13,14 +13,16 @@ from ._word_sets import (
     FINITE,
     GROUPS,
     MEASURES,
+    NAMING_NOUNS,
     NOMINAL,
-    PLACES,
     PREPOSITIONS,
     SHARES,
     SORTS,
     TIME_IN,
     TIME_ON,
 )
+
+_OPENS_COMPLEMENT = NOMINAL | {"DT", "JJ", "PRP$", "IN", "TO"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,11 @@ class WhPhrase:
     slot: str = "noun"
     noun: str = ""
     preposition: str = ""
+
+    @property
+    def naming(self) -> str:
+        """ "the name" for "which name": what stays before an answer that is one, else ""."""
+        return f"the {self.noun}" if self.slot == "which" and self.head in NAMING_NOUNS else ""
 
 
 def wh_phrase(q: Question, start: int, *, stop_early: bool = False) -> WhPhrase:
@@ -72,7 +79,7 @@ def wh_phrase(q: Question, start: int, *, stop_early: bool = False) -> WhPhrase:
         head = first
     if q.low(start + 1) in ("color", "colour") and end > start + 2:
         return WhPhrase("which", end, head, "sort", q.text(start + 2, end))
-    if noun or preposition or head in PLACES or after == "of":
+    if noun or preposition or after == "of":
         return WhPhrase("which", end, head, "share" if noun else "noun", noun, preposition)
     return WhPhrase("which", end, head, "which", q.text(start + 1, end))
 
@@ -94,8 +101,10 @@ def _how_phrase(q: Question, start: int, after: str) -> WhPhrase:
 
 def noun_phrase_end(q: Question, start: int, *, stop_early: bool = False) -> int:
     """The end of the noun phrase at `start`: a verb, a preposition but "of", a comma or a clause."""
+    if _is_only_verb(q, start):
+        return start
     for i in range(start, len(q)):
-        if i > start and q.commas[i - 1]:
+        if i > start and q.commas[i - 1] and not (q.tags[i - 1] == "JJ" and q.tags[i] in ("JJ", "NN")):
             return i
         if q.lows[i] != "born" and _ends_noun_phrase(q, start, i, stop_early):
             if q.lows[i] in PREPOSITIONS and not finite_before(q.part(i), len(q) - i):
@@ -113,13 +122,15 @@ def _ends_noun_phrase(q: Question, start: int, i: int, stop_early: bool) -> bool
         modifier = stop_early and not inside and tag == "VBD" and q.tag(i + 1) in ("NN", "NNS")
         return not (modifier or _is_mistagged_noun(q, start, i))
     if not inside:
-        return False
+        return tag == "VBG" and q.tag(i + 1) in ("PRP$", "DT")
     if q.is_relative(i) or (low in PREPOSITIONS and low != "of" and tag not in NOMINAL):
         return True
     if tag == "NNS":
         return _is_third_person(q, i)
-    if not q.is_nominal(i - 1):
+    if not (q.is_nominal(i - 1) or (i - 1 == start and _is_mistagged_noun(q, start, start))):
         return False
+    if tag == "VBG" and q.tag(i + 1) in ("NNP", "DT") and q.words[i].islower():
+        return True
     return tag in ("RB", "TO", "VB") or (tag in ("VBN", "VBG") and (stop_early or not _nominal_next(q, i)))
 
 
@@ -140,9 +151,23 @@ def _is_mistagged_noun(q: Question, start: int, i: int) -> bool:
 def _is_third_person(q: Question, i: int) -> bool:
     """Whether what the tagger took for a plural is the verb: no other verb follows, and an object does."""
     base = base_form(q.lows[i])
-    if base is None or not is_known_verb(base) or q.tag(i + 1) not in NOMINAL | {"DT", "JJ", "PRP$"}:
+    if base is None or not is_known_verb(base) or q.tag(i + 1) not in _OPENS_COMPLEMENT:
         return False
-    return q.tags[i - 1] in ("NN", "NNP") and not finite_before(q.part(i + 1), len(q) - i - 1)
+    named = q.tags[i - 1] in ("NN", "NNP") or _is_mistagged_noun(q, i - 1, i - 1)
+    return named and not finite_before(q.part(i + 1), len(q) - i - 1)
+
+
+def _is_only_verb(q: Question, i: int) -> bool:
+    """Whether "what" stands before a third person taken for a plural ("What affects poor countries")."""
+    base = base_form(q.low(i))
+    if base is None or q.tag(i) != "NNS" or not is_known_verb(base):
+        return False
+    opens = q.tag(i + 1) in ("DT", "JJ", "NNS", "PRP$", "NNP")
+    return (
+        opens
+        and not any(_may_be_finite(q, k) or q.tags[k] == "VBP" for k in range(i + 1, len(q)))
+        and not (finite_before(q.part(i + 1), len(q) - i - 1))
+    )
 
 
 def _is_modifier_of_noun(q: Question, i: int) -> bool:

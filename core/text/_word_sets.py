@@ -37,10 +37,18 @@ TIME_WORDS = word_set("""
     january february march april may june july august september october november december monday tuesday
     wednesday thursday friday saturday sunday
 """)
+TIME_NOUNS = word_set("""
+    year month week day decade century millennium hour minute second season era period age time date night
+    morning evening afternoon spring summer autumn fall winter war renaissance antiquity medieval colonial
+    reign dynasty birth death childhood adulthood beginning end start middle dawn dusk noon midnight today
+    yesterday tomorrow christmas easter revolution reformation ago epoch pleistocene holocene ce bc bce ad
+    semester term early late mid future past present never rarely often independence conflict siege battle
+""")
 ADVERBS = word_set(
     """
     not ever never still also always really instead today now later again originally initially currently
-    recently first most
+    recently first most often sometimes seldom usually once twice just only even already almost long well
+    then ago there here nearly soon rather quite so no more less
     """
 )
 # prepositions that follow another one as part of it: "out of", "up to"
@@ -89,9 +97,31 @@ INTRANSITIVE = word_set("""
     meet rule perform open arrive study
 """)
 # "which KIND is X": the noun phrase after "be" is the subject
+PEOPLES = word_set("""
+    region area part state
+    group community people population tribe army troop immigrant settler navy force culture government region
+    team soldier merchant missionary nobility family church
+""")
+OFFICES = word_set("mayor president governor king queen senator captain bishop pope emperor director coach")
+WORKS = word_set("""
+    film movie song book novel play album band show series single hit musical opera game group programme
+    program poem word phrase name title motto slogan sitcom comedy drama record track tune story magazine
+    newspaper painting work duo singer artist company brand ship
+""")
+# adjectives that a tagger takes for nouns where they stand alone
+BARE_ADJECTIVES = word_set("""
+    thin thick wide narrow large small big long short high low heavy light dark bright hot cold warm cool wet
+    dry hard soft strong weak rich poor young old new early late deep shallow fast slow loud quiet rough
+    smooth sharp flat round square open closed free public private single double upper lower inner outer
+    northern southern eastern western central leeward windward
+""")
+# nouns that say what a name is used as: "by what NAME", "the TERM given to"
+NAMING_NOUNS = word_set("name title term word nickname description phrase label moniker pseudonym alias")
+GIVING = word_set("give use apply assign bestow adopt take choose")
+GIVEN = word_set("given give gives gave used use applied apply assigned bestowed conferred")
 KINDS = word_set("""
     color colour kind type sort size shape nationality religion gender class category year day date
-    language species form
+    language species form material
 """)
 # heads whose "of" phrase stays: "what percentage of farmland" + "half" -> "half of farmland"
 TAKE_PREPOSITION = word_set("""
@@ -137,6 +167,7 @@ NAMES_WITH_THE = frozenset(
         "Bronx",
     ]
 )
+PLURALS = word_set("people men women children algae police cattle mice geese teeth feet")
 POSSESSIVES = word_set("one two three four five my your his her its their our some any no each every many")
 # singular count nouns: "church conference" -> "the church conference"
 COUNTABLE = word_set("""
@@ -151,7 +182,14 @@ COUNTABLE = word_set("""
     theorem regime outlook interpretation district relationship principle commission board department
     ministry bureau navy fleet regiment brigade legion version unit crisis event design style document
     agreement contract book novel film movie tournament championship festival ceremony structure vehicle
-    car ship boat plane rocket satellite computer network alphabet antenna battery
+    car ship boat plane rocket satellite computer network alphabet antenna battery chart microscope telescope
+    rifle cannon motor engine lever tube cable sword shield helmet flag logo poem song album opera symphony
+    piano guitar violin drum flute saxophone trumpet leaf stem brain heart lung kidney liver stomach skull
+    spine forest desert coast gulf peninsula continent
+    border frontier mosque fortress tomb monument statue window floor
+    hypothesis concept tumor planet galaxy comet asteroid majority minority lens mirror crown throne
+    curriculum syllabus level region area branch segment sector layer surface axis horizon peak summit basin
+    invasion base plateau canal tunnel highway railway railroad airline newspaper magazine journal website
 """)
 BEFORE_THE = frozenset(["", "in", "at", "on", "to", "because of"])
 TAILS_WITH_THE = word_set("""
@@ -160,12 +198,16 @@ TAILS_WITH_THE = word_set("""
     Government Academy Mountains Islands Desert Peninsula Valley Plan Revolution Movement Reformation
     States Period Era Age Declaration Constitution Calendar Papers Articles Accords Wars Cup Prize Broncos
     Panthers Steelers Patriots Cowboys Bears Cardinals Seahawks Crusade Renaissance Alps Rebellion
-    Orchestra Museum Games
+    Orchestra Museum Games Examination Observatory Trust Fund Society Library Congress Basin Plateau Canyon
+    Strait Festival Exhibition Olympics Regiment Division Brigade Corps Convention Summit Protocol Accord
+    Agreement Pact Amendment Decree Theorem Principle Hypothesis Effect Crisis Depression Riots Massacre
+    Uprising Trophy Championship Herald Administration Authority Ministry Department Court Parliament Cabinet
+    Side Quarter District Coast Region Federation Coalition Alliance Confederation Order Mint Treasury
 """)
 HEADS_WITH_THE = word_set("""
     University Bank Bureau Department Ministry Treaty Battle House Church Republic Kingdom Party Institute
     School Board Court City Declaration Edict Siege Act Society College Gulf Isle Bay Duke Duchy Bishop
-    Archbishop King Queen Prince President Tower Museum Academy Council Order State
+    League Archbishop King Queen Prince President Tower Museum Academy Council Order State
 """)
 FREE = word_set("in on at during between before after since until around throughout where when")
 REPEATABLE = word_set("""

@@ -18,19 +18,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ._answer_forms import fault_of
 from ._questions import Question, low_word, tagged_question, tagger_words
-from ._statement_answers import fill, is_clause, polar, sentence
+from ._statement_answers import fill, polar, sentence
 from ._statement_frames import frame
 from ._statement_gaps import Frame, YesNo
+from ._word_sets import AUXILIARIES, WH_WORDS
 from .tagging import load_tagger
 
 if TYPE_CHECKING:
     from .tagging import Tagger
 
-_TAGGED_SLOTS = frozenset({"reason", "manner", "doing", "count", "subject", "sort", "happening"})
+_TAGGED_SLOTS = frozenset({"reason", "manner", "doing", "count", "subject", "sort", "happening", "which"})
 _CONTRACTION = re.compile(r"(?i)^(what|who|where|when|how|why|that)['’](s|re|d)\b")
 _FULL = {"s": "is", "re": "are", "d": "did"}
-_END_MARKS = re.compile(r"[\s?!]+$")
+_END_MARKS = re.compile(r"\?[\s?!.]*$|[\s?!]+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +102,27 @@ def _words(question: str) -> list[str]:
 def _checked(question: Question) -> Frame | YesNo | str:
     if any("?" in word and word[-1] == "?" for word in question.words):
         return "several_questions"
+    lows = question.lows
+    for i in range(1, len(lows)):
+        if lows[i] in WH_WORDS and lows[i - 1] in WH_WORDS and question.words[i].islower():
+            return "two_wh_words"
+        if lows[i] == lows[i - 1] and lows[i] in AUXILIARIES:
+            return "doubled_auxiliary"
+    if len(lows) > 2 and lows[-2] == "and" and lows[-1] in ("why", "how", "when"):
+        return "several_questions"
     made = frame(question)
     if isinstance(made, str):
         return made
+    asks_inside = any("?" in word for word in question.words[:-1])
+    if asks_inside and isinstance(made, Frame) and made.rule not in ("subject", "equative", "in_place"):
+        return "several_questions"
     held = (made.before, made.after, made.noun) if isinstance(made, Frame) else (made.yes,)
     kept = Counter(low_word(word) for text in (*held, *made.lost) for word in text.replace("|", " ").split())
     return made if Counter(question.lows) <= kept else "words_lost"
 
 
 def _needs_tags(frame: Frame | YesNo | str, answer: str) -> bool:
-    return isinstance(frame, Frame) and (frame.slot in _TAGGED_SLOTS or answer.count(" ") >= 2)
+    return isinstance(frame, Frame) and (frame.slot in _TAGGED_SLOTS or " " in answer)
 
 
 def _answer_tags(answers: Iterable[str], tagger: Tagger) -> dict[str, tuple[str, ...]]:
@@ -135,8 +148,9 @@ def _made(
             return NoStatement("answer_not_yes_or_no")
         return Statement(sentence(text, capital=cased), "yes_no", frame.lost)
     answer = " ".join(answer.split())
-    if frame.slot != "reason" and is_clause(answer, tags):
-        return NoStatement("answer_is_a_clause")
+    fault = fault_of(answer, tags)
+    if fault is not None and not (fault == "answer_is_a_clause" and frame.slot == "reason"):
+        return NoStatement(fault)
     text = fill(frame, answer, tags)
     if text is None:
         return NoStatement("answer_does_not_fit")

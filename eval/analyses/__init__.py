@@ -42,6 +42,17 @@ from .experiments import (
     inoculation,
     outcomes,
     partial_input,
+    stored_answers,
+)
+from .overlap import (
+    RunDifference,
+    SubsetAccuracy,
+    SubsetDifference,
+    TwinConsistency,
+    overlap_analyses,
+    paired,
+    twins,
+    unpaired,
 )
 from .scorers import (
     EvaluationOverlap,
@@ -65,9 +76,13 @@ __all__ = [
     "PartialInput",
     "Projection",
     "Run",
+    "RunDifference",
     "ScoreCorrelation",
     "ScorerComparison",
     "Spread",
+    "SubsetAccuracy",
+    "SubsetDifference",
+    "TwinConsistency",
     "breakdowns",
     "comparable_configs",
     "count_errors",
@@ -81,6 +96,8 @@ __all__ = [
     "mean_and_deviation",
     "mean_groups",
     "outcomes",
+    "overlap_analyses",
+    "paired",
     "partial_input",
     "pearson",
     "projected_accuracy",
@@ -93,7 +110,9 @@ __all__ = [
     "scorer_variants",
     "store_typed_errors",
     "summary",
+    "twins",
     "typed_errors",
+    "unpaired",
     "with_known",
 ]
 
@@ -106,7 +125,8 @@ def summary(release: ReleaseFolder, results: Sequence[Result]) -> dict[str, list
 
     Keys: `random_spread`, `drops`, `forward_and_reverse`, `score_correlations`, `evaluation_overlaps`,
     `scorer_comparison`, `breakdowns`, `projections`, `errors`, `inoculation`, `generalisation`,
-    `partial_input`, `outcomes`. A list is empty where the release has nothing to compare.
+    `partial_input`, `outcomes`, `overlap_subsets`, `overlap_differences`, `overlap_comparisons`,
+    `overlap_twins`. A list is empty where the release has nothing to compare.
     """
     configs = release.placed_configs
     groups = comparable_configs(configs)
@@ -131,8 +151,9 @@ def summary(release: ReleaseFolder, results: Sequence[Result]) -> dict[str, list
         "errors": typed_errors(release, results),
         "inoculation": inoculation(results),
         "generalisation": generalisation(configs, results),
-        "partial_input": partial_input(results),
+        "partial_input": partial_input(results, stored_answers(release)),
         "outcomes": outcomes(configs, results),
+        **overlap_analyses(release, results),
     }
     return {name: [asdict(row) for row in rows] for name, rows in found.items()}
 

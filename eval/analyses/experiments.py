@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ...hashing import canonical_json, sha256_text
-from ..results import Result
+from ...release import ReleaseFolder
+from ..metrics.intervals import Interval, bootstrap_mean
+from ..results import Result, read_examples
 
 FULL, PARTIAL, MAJORITY = "fine_tuned_full_input", "fine_tuned_partial_input", "majority"
 ZERO_SHOT = ("classifier", "lm_zero_shot", "seq2seq_zero_shot")
@@ -24,6 +28,7 @@ KNOWN = 0.5
 GIVEN_AWAY = 0.1
 """The partial input gives a phenomenon away if it scores this much accuracy above the majority label."""
 
+ACCURACY = "accuracy"
 SEEDS = "Student's t over seeds 95%"
 _LEVEL = 0.95
 
@@ -85,15 +90,28 @@ class GeneralisationCell:
 
 @dataclass(frozen=True)
 class PartialInput:
-    """What a model that sees only the hypothesis (or question) scores, beside the same with both texts."""
+    """What a model that sees only the hypothesis (or question) scores, beside the same with both texts.
+
+    Intervals of both are those of `Pooled`. `difference` is full less partial input; its interval is a
+    bootstrap over rows, each with both answers to it (the means over seeds), and None where the answers to
+    single rows are not at hand, or the metric is none of single rows.
+    """
 
     config: str
     model: str | None
     settings: str
     metric: str
     full: float
+    full_low: float | None
+    full_high: float | None
     partial: float
+    partial_low: float | None
+    partial_high: float | None
     majority: float | None
+    difference: float
+    difference_low: float | None
+    difference_high: float | None
+    seeds: int
 
 
 @dataclass(frozen=True)
@@ -177,8 +195,26 @@ def generalisation(
     return cells
 
 
-def partial_input(results: Sequence[Result]) -> list[PartialInput]:
-    """Full beside partial input, for runs that differ in nothing else."""
+Answers = Callable[[Result, str], Mapping[str, float]]
+"""The scores of a result by one metric, row by row: uid to score, without rows that could not be judged."""
+
+
+def stored_answers(release: ReleaseFolder) -> Answers:
+    """The answers that stand beside the results of `release`; none of results whose answers are withheld."""
+
+    def scores(result: Result, metric: str) -> dict[str, float]:
+        if result.withheld:
+            return {}
+        found = {line["uid"]: line["scores"].get(metric) for line in read_examples(release, result)}
+        return {uid: float(score) for uid, score in found.items() if score is not None}
+
+    return scores
+
+
+def partial_input(
+    results: Sequence[Result], answers: Answers = lambda result, metric: {}
+) -> list[PartialInput]:
+    """Full beside partial input, for runs that differ in nothing else; `answers` are those to their rows."""
     majorities = {_rows(r): r for r in results if r.baseline == MAJORITY}
     full = _grouped((r for r in results if r.baseline == FULL), without=("columns",))
     rows = []
@@ -190,18 +226,44 @@ def partial_input(results: Sequence[Result]) -> list[PartialInput]:
         metric = runs[0].headline
         base = majorities.get(_rows(runs[0]))
         share = None if base is None or metric not in base.metrics else base.metrics[metric]["value"]
+        both, second = pooled(whole, metric), pooled(runs, metric)
+        low, high = _paired_interval(whole, runs, metric, answers)
         rows.append(
             PartialInput(
                 config=config,
                 model=model,
                 settings=settings,
                 metric=metric,
-                full=pooled(whole, metric).value,
-                partial=pooled(runs, metric).value,
+                full=both.value,
+                full_low=both.low,
+                full_high=both.high,
+                partial=second.value,
+                partial_low=second.low,
+                partial_high=second.high,
                 majority=share,
+                difference=both.value - second.value,
+                difference_low=low,
+                difference_high=high,
+                seeds=min(both.seeds, second.seeds),
             )
         )
     return rows
+
+
+def _paired_interval(
+    first: Sequence[Result], second: Sequence[Result], metric: str, answers: Answers
+) -> Interval:
+    """Of the mean over rows that all runs answered, first less second; (None, None) without such rows."""
+    if metric != ACCURACY:
+        return None, None
+    given = [[answers(run, metric) for run in runs] for runs in (first, second)]
+    shared = set[str].intersection(*(set(found) for runs in given for found in runs))
+    if not shared:
+        return None, None
+    uids = sorted(shared)
+    one, other = (np.mean([[found[uid] for uid in uids] for found in runs], axis=0) for runs in given)
+    # Rounded, so that equal differences of means are one kind, whatever their last bits say.
+    return bootstrap_mean(np.round(one - other, 12))
 
 
 def outcomes(configs: Mapping[str, Mapping[str, Any]], results: Sequence[Result]) -> list[Outcome]:

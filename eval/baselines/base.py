@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, is_dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -22,9 +23,9 @@ from ._trained import TrainedModels
 if TYPE_CHECKING:
     from ..models import LoadedModel
 
-ModelKind = Literal["causal_lm", "classifier", "seq2seq", "trainable_classifier"]
-"""What a baseline's model is: `load_causal`, `load_classifier`, `load_sequence_to_sequence` or
-`load_trainable_classifier` makes it."""
+ModelKind = Literal["causal_lm", "masked_lm", "classifier", "seq2seq", "trainable_classifier"]
+"""What a baseline's model is: `load_causal`, `load_masked`, `load_classifier`, `load_sequence_to_sequence`
+or `load_trainable_classifier` makes it."""
 
 baselines: Registry[type[Baseline]] = Registry("baseline")
 baselines.declare("majority", "benchwright.eval.baselines.majority:Majority")
@@ -40,6 +41,13 @@ baselines.declare("fine_tuned_partial_input", "benchwright.eval.baselines.fine_t
 baselines.declare(
     "seq2seq_zero_shot", "benchwright.eval.baselines.seq2seq_zero_shot:ZeroShotSequenceToSequence"
 )
+baselines.declare("random_option", "benchwright.eval.baselines.random_option:RandomOption")
+baselines.declare("pronoun_lm", "benchwright.eval.baselines.pronoun_lm:PronounLanguageModel")
+baselines.declare("pronoun_lm_partial", "benchwright.eval.baselines.pronoun_lm:PronounLanguageModelPartial")
+baselines.declare(
+    "pronoun_masked_lm", "benchwright.eval.baselines.pronoun_masked_lm:PronounMaskedLanguageModel"
+)
+baselines.declare("fine_tuned_pronoun", "benchwright.eval.baselines.pronoun_fine_tuned:FineTunedPronoun")
 baselines.declare("nearest_question", "benchwright.eval.baselines.nearest_question:NearestQuestion")
 
 
@@ -47,12 +55,13 @@ baselines.declare("nearest_question", "benchwright.eval.baselines.nearest_questi
 class Rows:
     """The rows of one split, column-wise and in file order.
 
-    `inputs` maps the task's input columns to their texts; `gold` has shape (n,), object: label names, or
-    text where the task has no labels. `extra` holds further columns that a baseline asked for.
+    `inputs` maps the task's input columns to their values, which are texts but for pronoun resolution.
+    `gold` has shape (n,), object: label names, or text where the task has no labels. `extra` holds further
+    columns that a baseline asked for.
     """
 
     uids: list[str]
-    inputs: dict[str, list[str]]
+    inputs: dict[str, list[Any]]
     gold: np.ndarray
     extra: dict[str, list[Any]] = field(default_factory=dict)
 
@@ -134,7 +143,8 @@ class EvaluationData:
 
     `evaluation` holds the rows to answer, `split_uids` the uids of the whole split that they are from.
     `side_table` gives the rows of a table of the release, such as `schemas`; None if it has none. `trained`
-    keeps models that baselines train, for other configs with the same train rows.
+    keeps models that baselines train, for other configs with the same train rows; in the folder `checkpoints`
+    a training that is interrupted leaves what it goes on from.
     """
 
     config: str
@@ -147,6 +157,7 @@ class EvaluationData:
     load_validation: Callable[[], Rows] | None = None
     side_table: Callable[[str], pa.Table | None] = no_side_table
     trained: TrainedModels = field(default_factory=TrainedModels)
+    checkpoints: Path | None = None
 
     @cached_property
     def train(self) -> Rows:

@@ -54,7 +54,9 @@ class CausalParser(Parser):
         model, recipe = self.model(data), self.recipe
         kept = _fitting(model, training, recipe)
         kept_for_validation = _fitting(model, validation, recipe)
-        tuned, log = fine_tune(model, kept, recipe, seed, validation=kept_for_validation)
+        tuned, log = fine_tune(
+            model, kept, recipe, seed, validation=kept_for_validation, checkpoints=data.checkpoints
+        )
         left_out = len(training.targets) + len(validation.targets) - len(kept) - len(kept_for_validation)
         inputs, truncated = _inputs(tuned, asked, recipe)
         end = tuned.end_token.id

@@ -79,7 +79,7 @@ class FineTuned(Baseline):
             "recipe": recipe,
             "columns": columns,
             "model": _model(data).identity(),
-            "head": "own" if _model(data).keeps_head(_labels(data)) else "new",
+            "head": "own" if _model(data).keeps_head(self._classes(data)) else "new",
         }
 
     def run(self, data: EvaluationData, seed: int, progress: Progress) -> Predictions:
@@ -110,15 +110,17 @@ class FineTuned(Baseline):
         if trained is None:
             from ..models import fine_tune_classifier
 
-            model = _model(data).for_labels(_labels(data), seed)
-            validation = (*self._texts(held_out, data), _codes(held_out, data)) if len(held_out) else None
+            model = _model(data).for_labels(self._classes(data), seed)
+            codes = self._codes(held_out, data)
+            validation = (*self._texts(held_out, data), codes) if len(held_out) else None
             trained = fine_tune_classifier(
                 model,
                 *self._texts(train, data),
-                _codes(train, data),
+                self._codes(train, data),
                 self.recipe,
                 seed,
                 validation=validation,
+                checkpoints=data.checkpoints,
             )
             data.trained.keep(key, trained)
         return trained
@@ -151,6 +153,15 @@ class FineTuned(Baseline):
         chosen = [np.flatnonzero(gold == label)[:most] for label in _labels(data)]
         return order[np.sort(np.concatenate(chosen))]
 
+    def _classes(self, data: EvaluationData) -> tuple[str, ...]:
+        """What the classifier tells apart."""
+        return _labels(data)
+
+    def _codes(self, rows: Rows, data: EvaluationData) -> np.ndarray:
+        """Index of every row's class (int64)."""
+        number = {label: index for index, label in enumerate(self._classes(data))}
+        return np.array([number[label] for label in rows.gold], dtype=np.int64)
+
     def _texts(self, rows: Rows, data: EvaluationData) -> tuple[list[str], list[str]]:
         """Both texts of every row, in the order of the task's inputs; an unseen one is empty."""
         first, second = data.task.inputs
@@ -182,12 +193,6 @@ class FineTunedPartialInput(FineTuned):
 def _labels(data: EvaluationData) -> tuple[str, ...]:
     assert data.task.labels is not None
     return data.task.labels
-
-
-def _codes(rows: Rows, data: EvaluationData) -> np.ndarray:
-    """Index of every row's gold label among the task's labels (int64)."""
-    number = {label: index for index, label in enumerate(_labels(data))}
-    return np.array([number[label] for label in rows.gold], dtype=np.int64)
 
 
 def _model(data: EvaluationData) -> TrainableClassifier:

@@ -70,9 +70,9 @@ def _per_row(progress: Progress, answers: int) -> Progress:
 
 
 def _model(data: EvaluationData) -> CausalModel:
-    from ..models import SequenceClassifier, SequenceToSequenceModel, TrainableClassifier
+    from ..models import MaskedLanguageModel, SequenceClassifier, SequenceToSequenceModel, TrainableClassifier
 
-    others = SequenceClassifier | SequenceToSequenceModel | TrainableClassifier
+    others = SequenceClassifier | SequenceToSequenceModel | TrainableClassifier | MaskedLanguageModel
     if data.model is None or isinstance(data.model, others):
         raise UsageError("lm_zero_shot needs a causal language model; name one with --model (Python: model=)")
     return data.model

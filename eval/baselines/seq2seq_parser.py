@@ -56,6 +56,7 @@ class SequenceToSequenceParser(Parser):
             self.recipe,
             seed,
             added_token=ADDED_TOKEN,
+            checkpoints=data.checkpoints,
         )
         answers = parser.answer(_prefixed(asked), self.recipe, progress=progress)
         return replace(answers, texts=[_SPLIT_OPERATOR.sub(" <=", text) for text in answers.texts]), log

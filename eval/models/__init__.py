@@ -15,6 +15,7 @@ from .fine_tuning import FineTuneRecipe, TrainingLog, TrainingSequence, fine_tun
 from .generation import Answers, BeamSearch, ParserRecipe, generate
 from .labels import align_labels
 from .loading import load_causal
+from .masked import MaskedLanguageModel, MaskedSpan, load_masked
 from .seq2seq_choices import answer_log_likelihoods
 from .sequence_to_sequence import (
     SequenceToSequenceModel,
@@ -23,7 +24,9 @@ from .sequence_to_sequence import (
 )
 from .trainable import TrainableClassifier, load_trainable_classifier
 
-LoadedModel = CausalModel | SequenceClassifier | SequenceToSequenceModel | TrainableClassifier
+LoadedModel = (
+    CausalModel | SequenceClassifier | SequenceToSequenceModel | TrainableClassifier | MaskedLanguageModel
+)
 """A model of any kind that a baseline runs."""
 
 __all__ = [
@@ -36,6 +39,8 @@ __all__ = [
     "ClassifierRecipe",
     "FineTuneRecipe",
     "LoadedModel",
+    "MaskedLanguageModel",
+    "MaskedSpan",
     "PairLogits",
     "ParserRecipe",
     "ScoringPlan",
@@ -58,6 +63,7 @@ __all__ = [
     "is_embedded",
     "load_causal",
     "load_classifier",
+    "load_masked",
     "load_sequence_to_sequence",
     "load_trainable_classifier",
     "load_untrained_classifier",

@@ -13,6 +13,7 @@ import torch
 
 from benchwright.atomic import atomic_path
 from benchwright.errors import BenchwrightWarning
+from benchwright.hashing import canonical_json, sha256_text
 
 _FILE = "checkpoint.safetensors"
 _STATE = "state"
@@ -65,6 +66,26 @@ class Checkpoints:
             reason = "belongs to other rows, settings or versions"
         warnings.warn(f"{path} {reason}; training starts anew", BenchwrightWarning, stacklevel=2)
         return None
+
+
+def checkpoints_in(
+    folder: Path,
+    seconds: float,
+    *,
+    model: dict[str, Any],
+    environment: dict[str, Any],
+    recipe: dict[str, Any],
+    seed: int,
+    rows: Any,
+) -> Checkpoints:
+    """The checkpoints of one training run in `folder`.
+
+    The other arguments are JSON-able and stand for all that decides the bits of the trained model: identity
+    of the model that it begins with, kind of machine, settings, seed, and the rows as they are encoded.
+    """
+    kind = {name: value for name, value in environment.items() if name != "threads"}
+    key = {"model": model, "environment": kind, "recipe": recipe, "seed": seed, "rows": rows}
+    return Checkpoints(folder, sha256_text(canonical_json(key)), seconds)
 
 
 class Clock:

@@ -57,6 +57,13 @@ BODY = replace(
     example="roberta-base",
     otherwise=", or use minilm-l6",
 )
+MASKED_LM = ModelKind(
+    title="masked language model",
+    auto_class="AutoModelForMaskedLM",
+    architectures="MODEL_FOR_MASKED_LM_MAPPING_NAMES",
+    attention="eager",
+    example="bert-base-uncased",
+)
 SEQUENCE_TO_SEQUENCE = ModelKind(
     title="sequence-to-sequence model",
     auto_class="AutoModelForSeq2SeqLM",

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchwright.errors import UsageError, show
-from benchwright.hashing import canonical_json, sha256_text
 from benchwright.progress import Progress, silent
 
 from ._encoding import EncodedPairs
@@ -223,7 +222,7 @@ def fine_tune_classifier(
 
     Raises UsageError where rows or labels cannot be trained on and where training diverges.
     """
-    from ._checkpoints import Checkpoints
+    from ._checkpoints import checkpoints_in
     from ._training import TrainingRows, train
 
     given = first, second, _checked(labels, len(first), model, "labels")
@@ -234,6 +233,7 @@ def fine_tune_classifier(
     pairs, answers = training
     tuned = model.copy()
     groups = _weight_groups(tuned.module, recipe)
+    encoded = [training] if held is None else [training, held]
     log = train(
         tuned.module,
         TrainingRows(
@@ -246,12 +246,18 @@ def fine_tune_classifier(
         seed,
         progress,
         groups=groups,
-        checkpoints=None
-        if checkpoints is None
-        else Checkpoints(checkpoints, _key(model, training, held, recipe, seed), checkpoint_seconds),
+        checkpoints=checkpoints
+        and checkpoints_in(
+            checkpoints,
+            checkpoint_seconds,
+            model=model.identity(),
+            environment=model.environment(),
+            recipe=recipe.to_json(),
+            seed=seed,
+            rows=[[rows.digest(), classes.tolist()] for rows, classes in encoded],
+        ),
     )
     tuned.module.requires_grad_(False)
-    encoded = [pairs] if held is None else [pairs, held[0]]
     return tuned, ClassifierLog(
         steps=log.steps,
         validation_losses=tuple(found[1] for found in log.measures),
@@ -261,7 +267,7 @@ def fine_tune_classifier(
         last_step=log.last_step,
         training_rows=len(pairs),
         validation_rows=0 if held is None else len(held[0]),
-        truncated_rows=sum(int(part.truncated.sum()) for part in encoded),
+        truncated_rows=sum(int(rows.truncated.sum()) for rows, _ in encoded),
     )
 
 
@@ -363,23 +369,3 @@ def _evaluation(
         return chooses, loss, accuracy
 
     return measures
-
-
-def _key(
-    model: SequenceClassifier,
-    training: EncodedRows,
-    held: EncodedRows | None,
-    recipe: ClassifierRecipe,
-    seed: int,
-) -> str:
-    """What stands for all that decides the bits of a trained model, the machine's kind included."""
-    environment = {name: value for name, value in model.environment().items() if name != "threads"}
-    parts = [training] if held is None else [training, held]
-    key = {
-        "model": model.identity(),
-        "environment": environment,
-        "recipe": recipe.to_json(),
-        "seed": seed,
-        "rows": [[pairs.digest(), labels.tolist()] for pairs, labels in parts],
-    }
-    return sha256_text(canonical_json(key))

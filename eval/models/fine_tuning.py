@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,14 +135,22 @@ def fine_tune(
     progress: Progress = silent,
     *,
     validation: Sequence[TrainingSequence] | None = None,
+    checkpoints: Path | None = None,
+    checkpoint_seconds: float = 60.0,
 ) -> tuple[CausalModel, TrainingLog]:
     """Fine-tune a copy of `model`; the model itself stays as it is.
 
     `sequences` come in the order of the (shuffled) fold file: the first `validation_share` of them (at least
     one) are for validation, the rest for training; where `validation` is given, all of them are for
-    training. The copy has the weights of the lowest validation perplexity. `progress` counts steps. Raises
-    UsageError where too few sequences fit the model.
+    training. The copy has the weights of the lowest validation perplexity. `progress` counts steps.
+
+    With the folder `checkpoints`, the whole state is saved there at most every `checkpoint_seconds` and at
+    the end; the same call on the same model takes it up, and gives the same bits as a run that was never
+    interrupted. Whoever keeps the model removes the folder.
+
+    Raises UsageError where too few sequences fit the model.
     """
+    from ._checkpoints import checkpoints_in
     from ._layers import freeze_all_but_last
     from ._training import TrainingRows, train
 
@@ -173,6 +182,16 @@ def fine_tune(
         recipe.loop_settings(),
         seed,
         progress,
+        checkpoints=checkpoints
+        and checkpoints_in(
+            checkpoints,
+            checkpoint_seconds,
+            model=model.identity(),
+            environment=model.environment(),
+            recipe=recipe.to_json(),
+            seed=seed,
+            rows=[[[sequence.scored_from, *sequence.ids] for sequence in part] for part in (training, held)],
+        ),
     )
     tuned.module.requires_grad_(False)
     return tuned, TrainingLog(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -161,6 +162,8 @@ def fine_tune_sequence_to_sequence(
     seed: int,
     *,
     added_token: str | None = None,
+    checkpoints: Path | None = None,
+    checkpoint_seconds: float = 60.0,
     progress: Progress = silent,
 ) -> tuple[SequenceToSequenceModel, TrainingLog]:
     """Fine-tune a copy of `model` on inputs and their answers; the model itself stays as it is.
@@ -168,8 +171,14 @@ def fine_tune_sequence_to_sequence(
     The copy has the weights of the lowest perplexity on the validation rows. Inputs are truncated as in
     `SequenceToSequenceModel.answer`; rows with an answer that is too long are left out and counted.
     `added_token` becomes a token of the vocabulary unless the tokenizer knows it. `progress` counts steps.
+
+    With the folder `checkpoints`, the whole state is saved there at most every `checkpoint_seconds` and at
+    the end; the same call on the same model takes it up, and gives the same bits as a run that was never
+    interrupted. Whoever keeps the model removes the folder.
+
     Raises UsageError where no training or no validation row fits.
     """
+    from ._checkpoints import checkpoints_in
     from ._layers import freeze_all_but_last
     from ._training import TrainingRows, train
 
@@ -199,6 +208,16 @@ def fine_tune_sequence_to_sequence(
         recipe.loop_settings(),
         seed,
         progress,
+        checkpoints=checkpoints
+        and checkpoints_in(
+            checkpoints,
+            checkpoint_seconds,
+            model={**model.identity(), "added_token": added_token},
+            environment=model.environment(),
+            recipe=recipe.to_json(),
+            seed=seed,
+            rows=[training_pairs, validation_pairs],
+        ),
     )
     tuned.module.requires_grad_(False)
     return tuned, TrainingLog(

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ...eval.models import CausalModel, FineTuneRecipe, TrainingSequence
 
 _MOST_FOLDS = 127
-_MODEL = "model"
+_CHECKPOINTS, _MODEL = "checkpoints", "model"
 _TRAINING = "training.json"
 
 
@@ -200,7 +200,14 @@ class _FoldWork:
             raise UsageError(f"fold {fold} leaves no row to train on; give fewer folds or more rows")
         label = f"training fold {fold + 1} of {len(self.folds)}"
         with self.progress(label, self.recipe.max_steps, "steps") as report:
-            model, log = fine_tune(self.base, sequences, self.recipe, self.seed, report)
+            model, log = fine_tune(
+                self.base,
+                sequences,
+                self.recipe,
+                self.seed,
+                report,
+                checkpoints=part.folder / _CHECKPOINTS,
+            )
         # JSON has no infinity, which an evaluation of a model on its way to diverging can give.
         perplexities = [value if math.isfinite(value) else None for value in log.validation_perplexities]
         training = {**log.to_json(), "validation_perplexities": perplexities}
@@ -210,6 +217,7 @@ class _FoldWork:
         model.save(staged)
         write_text(staged / _TRAINING, json.dumps(facts, sort_keys=True) + "\n")
         replace_folder(staged, folder)
+        shutil.rmtree(part.folder / _CHECKPOINTS, ignore_errors=True)
         return model, facts
 
 

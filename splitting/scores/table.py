@@ -1,4 +1,4 @@
-"""The score table: one log-likelihood or PVI per row, with everything needed to make it again."""
+"""The score table: one log-likelihood, PVI or BM25 score per row, with everything needed to make it again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from ...atomic import recover, replace_folder, write_text
 from ...errors import ReleaseError, SourceError
-from ...features import PVI_SCORES, SCORE_COLUMNS, SCORES
+from ...features import OVERLAP, OVERLAP_SCORES, PVI_SCORES, SCORE_COLUMNS, SCORES
 from ...hashing import canonical_json, columns_hash, sha256_text
 from ...release import ReleaseFolder
 from ...tables import write_parquet
@@ -29,13 +29,16 @@ OK = "ok"
 OVERLENGTH = "overlength"
 """Context and continuation together do not fit the model; never truncated."""
 EMPTY = "empty"
-"""A column that the prompt needs is null, or there is no token to score."""
+"""A column that the prompt needs is null, there is no token to score, or no query to search for."""
 STATUSES = (OK, OVERLENGTH, EMPTY)
 PVI_SCORER = "pvi"
+OVERLAP_SCORER = "bm25"
 
 SCHEMA: pa.Schema = SCORES.arrow_schema.remove_metadata()
 PVI_SCHEMA: pa.Schema = PVI_SCORES.arrow_schema.remove_metadata()
+OVERLAP_SCHEMA: pa.Schema = OVERLAP_SCORES.arrow_schema.remove_metadata()
 _LANGUAGE_MODEL_COLUMNS = ("log_likelihood", "lm_num_tokens")
+_OVERLAP_NUMBERS = ("best_score", "num_hits")
 _PVI_COLUMNS = tuple(name for name in PVI_SCHEMA.names if name not in SCHEMA.names)
 
 _TABLE = "scores.parquet"
@@ -61,6 +64,9 @@ class ScoreTable:
     A table of scorer `pvi` has the columns of `PVI_SCORES`: for rows whose status is `ok`, `entropy_null`,
     `entropy_input` and `pvi` in bits; its log-likelihoods and numbers of tokens are null.
 
+    A table of scorer `bm25` has the columns of `OVERLAP_SCORES`, with what was searched for and found; rows
+    whose status is `ok` have a `best_score`, which is 0 where no document matches.
+
     `provenance["key"]` holds what the scores depend on, and `identity` is its hash. What is only recorded
     (`environment`: library versions, instruction set, threads, device) stands beside it.
     """
@@ -75,13 +81,13 @@ class ScoreTable:
 
     @property
     def scorer(self) -> str:
-        """`prompt`, `kfold` or `pvi`."""
+        """`prompt`, `kfold`, `pvi` or `bm25`."""
         return str(self.provenance["key"]["scorer"])
 
     @property
     def content_hash(self) -> str:
         """Hash of the rows without their scores: uid, content id, length and status, in order."""
-        names = [name for name in self.table.column_names if name not in SCORE_COLUMNS]
+        names = [name for name in self.table.column_names if name not in self._score_columns]
         return columns_hash(self.table.select(names))
 
     @property
@@ -91,12 +97,13 @@ class ScoreTable:
 
     @property
     def _score_columns(self) -> list[str]:
-        return [name for name in SCORE_COLUMNS if name in self.table.column_names]
+        names = (*SCORE_COLUMNS, *(_OVERLAP_NUMBERS if self.scorer == OVERLAP_SCORER else ()))
+        return [name for name in names if name in self.table.column_names]
 
     def entry(self) -> dict[str, Any]:
         """What a release's manifest says about the table, under `scores`.
 
-        Only language models score tokens: a table of scorer `pvi` has no `scored_tokens`.
+        Only language models score tokens: a table of scorer `pvi` or `bm25` has no `scored_tokens`.
         """
         status = self.table.column("status")
         counts = {name: pc.sum(pc.equal(status, name)).as_py() or 0 for name in STATUSES}
@@ -109,7 +116,7 @@ class ScoreTable:
             "scored": counts[OK],
             "overlength": counts[OVERLENGTH],
             "empty": counts[EMPTY],
-            **(tokens if self.scorer != PVI_SCORER else {}),
+            **(tokens if self.scorer not in (PVI_SCORER, OVERLAP_SCORER) else {}),
             "content_hash": self.content_hash,
             "scores_hash": self.scores_hash,
         }
@@ -151,15 +158,23 @@ class ScoreTable:
         """The scores as splitters read them; NaN and 0 tokens where a row has no score."""
         from ..base import Scores
 
-        def floats(name: str) -> np.ndarray:
+        def doubles(name: str) -> np.ndarray:
             values: np.ndarray = pc.fill_null(self.table.column(name), math.nan).to_numpy()
-            return values.astype(np.float32)
+            return values.astype(np.float64)
+
+        def floats(name: str) -> np.ndarray:
+            return doubles(name).astype(np.float32)
 
         return Scores(
             log_likelihood=floats("log_likelihood"),
             num_tokens=pc.fill_null(self.table.column("lm_num_tokens"), 0).to_numpy().astype(np.int32),
             pvi=floats("pvi") if self.scorer == PVI_SCORER else None,
+            best_score=doubles("best_score") if self.scorer == OVERLAP_SCORER else None,
         )
+
+    def searched(self) -> pa.Table | None:
+        """What was searched for and found, which rows of configs show; None where it was not by `bm25`."""
+        return self.table.select(list(OVERLAP)) if self.scorer == OVERLAP_SCORER else None
 
     def aligned(
         self, uids: pa.Array | Sequence[str], content_ids: pa.Array | Sequence[str] | None = None
@@ -233,7 +248,7 @@ class ScoreTable:
 
 
 def check_table(table: pa.Table, path: Path | None = None) -> pa.Table:
-    """The same table in the types of `SCHEMA`, or of `PVI_SCHEMA` where it has a column `pvi`.
+    """The same table in the types of `SCHEMA`, of `PVI_SCHEMA` or of `OVERLAP_SCHEMA`, by its columns.
 
     Raises SourceError for other columns, a uid that is null or repeated, an unknown status, or a row that
     has a score and should have none (or the reverse).
@@ -244,7 +259,7 @@ def check_table(table: pa.Table, path: Path | None = None) -> pa.Table:
         value = None if row is None or field is None else table.column(field)[row].as_py()
         return SourceError(reason, path=path, row=row, field=field, value=value, fix=_REMAKE)
 
-    schema = PVI_SCHEMA if "pvi" in table.column_names else SCHEMA
+    schema = _schema_of(table)
     if table.column_names != schema.names:
         raise fault(f"columns are {', '.join(table.column_names)} and not {', '.join(schema.names)}")
     try:
@@ -265,18 +280,28 @@ def check_table(table: pa.Table, path: Path | None = None) -> pa.Table:
         wrong = pc.xor(pc.fill_null(present, False), ok)
         if pc.any(wrong).as_py():
             raise fault("score and status contradict each other", wrong, name)
-    if schema is PVI_SCHEMA:
+    if schema is not SCHEMA:
+        what = "V-information" if schema is PVI_SCHEMA else "BM25 scores"
         for name in _LANGUAGE_MODEL_COLUMNS:
             given = table.column(name).combine_chunks().is_valid()
             if pc.any(given).as_py():
-                raise fault("a table of V-information has no log-likelihoods", given, name)
+                raise fault(f"a table of {what} has no log-likelihoods", given, name)
     return table
+
+
+def _schema_of(table: pa.Table) -> pa.Schema:
+    if "best_score" in table.column_names:
+        return OVERLAP_SCHEMA
+    return PVI_SCHEMA if "pvi" in table.column_names else SCHEMA
 
 
 def _present_scores(table: pa.Table) -> dict[str, pa.Array]:
     """For each column that a row with a score has, in which rows it is a score (null: not known)."""
     if "pvi" in table.column_names:
         return {name: pc.is_finite(table.column(name)).combine_chunks() for name in _PVI_COLUMNS}
+    if "best_score" in table.column_names:
+        best, hits = (table.column(name).combine_chunks() for name in ("best_score", "num_hits"))
+        return {"best_score": pc.is_finite(best), "num_hits": pc.greater_equal(hits, 0)}
     score, tokens = (table.column(name).combine_chunks() for name in _LANGUAGE_MODEL_COLUMNS)
     return {"log_likelihood": pc.is_finite(score), "lm_num_tokens": pc.greater(tokens, 0)}
 

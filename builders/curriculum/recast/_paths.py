@@ -15,7 +15,7 @@ from ....errors import SourceError
 from ....faults import FaultLog
 from ...base import SourceFile
 from ...sources.files import InputFile, SourceFolder
-from ...sources.records import Record, Records, text_lines
+from ...sources.records import Record, Records, text_lines, without_line_end
 from ...sources.splits import SOURCE_SPLITS, missing_notes
 from .rules import normalised, stable_number
 
@@ -95,10 +95,11 @@ class Lines:
         self.rows = 0
 
     def __iter__(self) -> Iterator[Record]:
+        shown = self.file.shown
         for line, text in text_lines(self.file):
-            content = text.removesuffix("\n").removesuffix("\r")
+            content = without_line_end(text)
             if content and not content.isspace():
-                yield Record(self.file.shown, self.rows, line, {"text": content})
+                yield Record(shown, self.rows, line, {"text": content})
                 self.rows += 1
 
 
@@ -113,14 +114,18 @@ class Cells:
         self.rows = 0
 
     def __iter__(self) -> Iterator[Record]:
-        lines = Lines(self.file, self.faults)
-        for record in lines:
-            self.rows = lines.rows + 1
-            cells = record.fields["text"].split("\t")
-            if len(cells) == len(self.columns):
-                yield record._replace(fields=dict(zip(self.columns, cells, strict=True)))
+        columns, shown = self.columns, self.file.shown
+        for line, text in text_lines(self.file):
+            content = without_line_end(text)
+            if not content or content.isspace():
+                continue
+            cells = content.split("\t")
+            record = Record(shown, self.rows, line, dict(zip(columns, cells, strict=False)))
+            self.rows += 1
+            if len(cells) == len(columns):
+                yield record
             else:
-                fix = f"give {len(self.columns)} tab-separated fields: {', '.join(self.columns)}"
+                fix = f"give {len(columns)} tab-separated fields: {', '.join(columns)}"
                 self.faults.bad(record.fault("wrong number of fields", value=len(cells), fix=fix))
 
 
@@ -136,27 +141,29 @@ class Blocks:
         self.rows = 0
 
     def __iter__(self) -> Iterator[Record]:
-        block: list[tuple[int, str]] = []
+        shown = self.file.shown
+        fields: dict[str, str] = {}
+        first, broken = 0, False
         for line, text in text_lines(self.file):
-            if text.isspace():
-                yield from self._records(block)
-                block = []
+            content = text.strip()
+            if not content:
+                if fields and not broken:
+                    yield Record(shown, self.rows - 1, first, fields)
+                first, broken, fields = 0, False, {}
+                continue
+            if not first:
+                first = line
+                self.rows += 1
+            if broken:
+                continue
+            key, colon, value = content.partition(":")
+            if colon and key not in fields:
+                fields[key] = value.strip()
             else:
-                block.append((line, text.strip()))
-        yield from self._records(block)
-
-    def _records(self, block: Sequence[tuple[int, str]]) -> Iterator[Record]:
-        if not block:
-            return
-        record = Record(self.file.shown, self.rows, block[0][0], {})
-        self.rows += 1
-        for line, text in block:
-            key, colon, value = text.partition(":")
-            if not colon or key in record.fields:
-                self.faults.bad(_bad_line(record._replace(line=line), key, text))
-                return
-            record.fields[key] = value.strip()
-        yield record
+                broken = True
+                self.faults.bad(_bad_line(Record(shown, self.rows - 1, line, fields), key, content))
+        if fields and not broken:
+            yield Record(shown, self.rows - 1, first, fields)
 
 
 def _bad_line(record: Record, key: str, text: str) -> SourceError:
@@ -187,8 +194,3 @@ def drawn(options: Sequence[str], excluded: Collection[str], key: str) -> str | 
     first = stable_number(key) % len(options) if options else 0
     turned = itertools.chain(options[first:], options[:first])
     return next((option for option in turned if normalised(option) not in excluded), None)
-
-
-def fingerprint(*texts: str) -> str:
-    """16 hexadecimal digits that depend on the texts alone: a group of rows that share them."""
-    return f"{stable_number(*texts):016x}"

@@ -112,7 +112,7 @@ class _Questions:
                 "story": story,
                 "number": number,
             }
-            yield line._replace(row=self.rows, fields=fields)
+            yield Record(line.path, self.rows, line.line, fields)
             self.rows += 1
 
 

@@ -26,7 +26,7 @@ from ...base import SourceFile
 from ...sources.files import InputFile, SourceFolder
 from ...sources.records import Record, Records
 from ...sources.splits import SOURCE_SPLITS, missing_notes
-from ...sources.tabular import read_tables
+from ...sources.tabular import CsvRecords
 from .rules import (
     CONTRADICTION,
     ENTAILED,
@@ -195,16 +195,16 @@ class PairCollector:
         if source_id in seen:
             self._bad(record, "id stands twice", value=source_id, fix="give each item an id of its own")
             return
+        labels = self._labels
         for premise, hypothesis, label, _, _ in pairs:
-            if not premise or premise.isspace():
-                self._bad(record, EMPTY_COMPONENT, "premise", value=premise, fix=_FILL_IN)
-                return
-            if not hypothesis or hypothesis.isspace():
-                self._bad(record, EMPTY_COMPONENT, "hypothesis", value=hypothesis, fix=_FILL_IN)
-                return
-            if label not in self._labels:
-                known = ", ".join(sorted(self._labels))
-                self._bad(record, "unknown label", value=label, fix=f"known labels: {known}")
+            if (
+                not premise
+                or not hypothesis
+                or label not in labels
+                or premise.isspace()
+                or hypothesis.isspace()
+            ):
+                self._report(record, premise, hypothesis, label)
                 return
         seen.add(source_id)
         # Ids may begin anew in every split, and rows of two splits are never one group.
@@ -213,6 +213,15 @@ class PairCollector:
         for pair in pairs:
             self._pairs += pair
         self._sizes.append(len(pairs))
+
+    def _report(self, record: Record, premise: str, hypothesis: str, label: str) -> None:
+        """Report the first thing that is wrong with a pair."""
+        for name, text in (("premise", premise), ("hypothesis", hypothesis)):
+            if not text.strip():
+                self._bad(record, EMPTY_COMPONENT, name, value=text, fix=_FILL_IN)
+                return
+        known = ", ".join(sorted(self._labels))
+        self._bad(record, "unknown label", value=label, fix=f"known labels: {known}")
 
     def finish(self, files: Sequence[SourceFile], notes: Sequence[str] = ()) -> RecastRows:
         """All rows in order of arrival. Raises SourceErrors as the fault log decides."""
@@ -247,15 +256,20 @@ def conflicting_items(table: pa.Table, items: np.ndarray) -> np.ndarray:
     """
     if not table.num_rows:
         return np.zeros(0, dtype=bool)
-    inputs = np.zeros(table.num_rows, dtype=np.int64)
-    for name in ("premise", "hypothesis"):
-        codes = pc.dictionary_encode(table.column(name).combine_chunks()).indices.to_numpy()
-        # Renumbered after each column, so that the product stays far below 2**63.
-        inputs = np.unique(inputs * (int(codes.max()) + 1) + codes, return_inverse=True)[1]
-    labels = pc.dictionary_encode(table.column("label").combine_chunks()).indices.to_numpy()
-    pairs = np.unique(np.stack([inputs, labels]), axis=1)
-    several = np.bincount(pairs[0]) > 1
-    return np.isin(items, items[several[inputs]])
+    premises, hypotheses, labels = (
+        _codes(table.column(name).combine_chunks()) for name in ("premise", "hypothesis", "label")
+    )
+    inputs = _codes(pa.array(premises * table.num_rows + hypotheses))
+    label_of = np.zeros(int(inputs.max()) + 1, dtype=np.int64)
+    # The last row of each input decides: where there are two labels, some row has another one than it.
+    label_of[inputs] = labels
+    differs = label_of[inputs] != labels
+    return np.isin(items, items[np.isin(inputs, inputs[differs])])
+
+
+def _codes(values: pa.Array) -> np.ndarray:
+    """A number below n for each of n values, equal for equal values: shape (n,), int64."""
+    return pc.dictionary_encode(values).indices.to_numpy().astype(np.int64)
 
 
 def corpus_files(root: Path, names: Mapping[str, Sequence[str]]) -> dict[str, InputFile]:
@@ -278,8 +292,8 @@ def corpus_files(root: Path, names: Mapping[str, Sequence[str]]) -> dict[str, In
 class SplitRecords:
     """Iterates over the records of all splits of a corpus, as (source split, record).
 
-    `names` as in `corpus_files`; files are read in that order as `Records` reads them, CSV as `read_table`
-    does (cells are text). Afterwards `files` describes what was read; `notes` name the `expected` splits that
+    `names` as in `corpus_files`; files are read in that order as `Records` reads them, CSV as `CsvRecords`
+    does. Afterwards `files` describes what was read; `notes` name the `expected` splits that
     are missing. Raises SourceError as these do; bad records go to `faults`.
     """
 
@@ -297,17 +311,8 @@ class SplitRecords:
 
     def __iter__(self) -> Iterator[tuple[str, Record]]:
         for split, file in self._found.items():
-            if file.format == "csv":
-                rows = read_tables([file], self._faults)
-                lines = rows.rows if rows.lines is None else rows.lines
-                shown = file.shown
-                for number, line, fields in zip(
-                    rows.rows.tolist(), lines.tolist(), rows.table.to_pylist(), strict=True
-                ):
-                    yield split, Record(shown, number, line, fields)
-                self.files.extend(rows.files)
-                continue
-            records = Records(file, self._faults)
+            reader = CsvRecords if file.format == "csv" else Records
+            records = reader(file, self._faults)
             for record in records:
                 yield split, record
             self.files.append(file.describe(records.rows))

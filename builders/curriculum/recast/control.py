@@ -11,7 +11,6 @@ from pathlib import Path
 
 from ....faults import FaultLog
 from ...sources.records import Record
-from ._paths import fingerprint
 from .base import (
     CONTRADICTION,
     ENTAILMENT,
@@ -24,6 +23,7 @@ from .base import (
     SplitRecords,
     recast_records,
 )
+from .rules import fingerprint
 
 _NAMES = {split: (f"{split}.jsonl",) for split in ("train", "dev", "test")}
 _CLASSES = (ENTAILMENT, NEUTRAL, CONTRADICTION)

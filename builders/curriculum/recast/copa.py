@@ -46,13 +46,8 @@ def recast_copa(root: Path, faults: FaultLog) -> RecastRows:
 
 def _common_words(records: Iterable[Record]) -> frozenset[str]:
     """Words that the corpus has in lower case: as the first word of an alternative they are no names."""
-    return frozenset(
-        word
-        for record in records
-        for name in _TEXTS
-        for text in record.fields.get(name, [])
-        for word in _LOWER_CASE.findall(text)
-    )
+    texts = [text for record in records for name in _TEXTS for text in record.fields.get(name, ())]
+    return frozenset(_LOWER_CASE.findall("\n".join(texts)))
 
 
 def _item(record: Record, common: frozenset[str]) -> Item:

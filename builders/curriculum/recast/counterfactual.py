@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from ....errors import show
@@ -77,9 +78,10 @@ def recast_counterfactual(root: Path, faults: FaultLog) -> RecastRows:
 def _parts(source: Iterable[tuple[str, Record]]) -> Iterator[tuple[str, Record]]:
     """Each record once for the antecedent and, where it has one, once for the consequent: field `part`."""
     for split, record in source:
-        yield split, record._replace(fields={**record.fields, "part": "antecedent"})
-        if record.fields.get("consequent_startid") != "-1":
-            yield split, record._replace(fields={**record.fields, "part": "consequent"})
+        path, row, line, fields = record
+        yield split, Record(path, row, line, {**fields, "part": "antecedent"})
+        if fields.get("consequent_startid") != "-1":
+            yield split, Record(path, row, line, {**fields, "part": "consequent"})
 
 
 def _span(record: Record, part: str, sentence: str) -> tuple[int, int]:
@@ -117,9 +119,9 @@ def _other_span(sentence: str, start: int, end: int, key: str) -> str | None:
 
 def _near_spans(sentence: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The part with one to three words less or more at its beginning or its end."""
-    inside = [(start + word.start(), start + word.end()) for word in _WORD.finditer(sentence[start:end])]
-    left = [word.start() for word in _WORD.finditer(sentence[:start])]
-    right = [end + word.end() for word in _WORD.finditer(sentence[end:])]
+    inside = [word.span() for word in _WORD.finditer(sentence, start, end)]
+    left = [word.start() for word in _WORD.finditer(sentence, 0, start)]
+    right = [word.end() for word in islice(_WORD.finditer(sentence, end), _MOST_WORDS)]
     for words in range(1, _MOST_WORDS + 1):
         if words < len(inside):
             yield inside[words][0], end

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from ....faults import FaultLog
 from ...sources.records import Record
-from ._paths import Ids, PathRecords, fingerprint
+from ._paths import Ids, PathRecords
 from .base import ENTAILED, NOT_ENTAILED, Item, Pair, PairCollector, Recast, RecastRows, recast_records
-from .rules import filled
+from .rules import filled, fingerprint
 
 IMPOSSIBLE_UPDATE = "no update could be written"
 

@@ -22,8 +22,8 @@ from ...base import SourceFile
 from ...sources.files import InputFile, SourceFolder
 from ...sources.records import Record, Records
 from ...sources.splits import SOURCE_SPLITS, missing_notes, source_split
-from ._paths import fingerprint
 from .base import ENTAILED, NOT_ENTAILED, Item, Pair, PairCollector, Recast, RecastRows, recast_records
+from .rules import fingerprint
 
 _SPLITS: dict[str | int, str] = {split: split for split in SOURCE_SPLITS}
 # Pairs of one source sentence differ in the name of who speaks or hears, which the recast put in.

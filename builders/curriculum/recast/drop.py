@@ -59,6 +59,8 @@ def recast_drop(root: Path, faults: FaultLog) -> RecastRows:
     files, questions = [], []
     for split, file in found.items():
         records = list(_records(file))
+        if not records:
+            raise SourceError("no question", path=file.shown, fix=_LAYOUT)
         questions += [question for record in records if (question := _read(split, record, faults))]
         files.append(file.describe(len(records)))
     nearby: dict[tuple[str, str], list[str]] = {}

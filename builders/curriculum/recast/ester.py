@@ -13,7 +13,7 @@ from ....errors import SourceError
 from ....faults import FaultLog
 from ...sources.records import Record
 from .base import Item, Pair, PairCollector, Recast, RecastRows, SplitRecords, recast_records
-from .rules import ENTAILED, NOT_ENTAILED, filled, joined, stable_number
+from .rules import ENTAILED, NOT_ENTAILED, filled, fingerprint, joined
 from .substitution import WrongAnswers
 
 CORPUS = "ester"
@@ -62,7 +62,7 @@ def _item(split: str, record: Record, nearby: Mapping[str, Sequence[str]], wrong
     other = wrong.draw(answers, key=f"{context}\x1f{question}", nearby=nearby[context], question=question)
     if other is not None:
         pairs.append(Pair(premise, other.strip(), NOT_ENTAILED, answer=answers[0], substituted=other.strip()))
-    return Item(str(record.row), pairs, group_id=f"{stable_number(context):016x}")
+    return Item(str(record.row), pairs, group_id=fingerprint(context))
 
 
 ESTER = Recast(

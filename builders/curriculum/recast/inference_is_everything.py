@@ -20,8 +20,9 @@ from ...base import SourceFile
 from ...sources.files import SourceFolder
 from ...sources.records import Record
 from ...sources.splits import SOURCE_SPLITS, missing_notes
-from ._paths import Blocks, Ids, fingerprint
+from ._paths import Blocks, Ids
 from .base import ENTAILED, NOT_ENTAILED, Item, Pair, PairCollector, Recast, RecastRows, recast_records
+from .rules import fingerprint
 
 NOTHING_REPLACED = "the paraphrase is the word itself"
 

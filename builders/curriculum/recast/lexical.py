@@ -21,7 +21,7 @@ from pathlib import Path
 
 from ....faults import FaultLog
 from ...sources.records import Record
-from ._paths import Cells, PathRecords, fingerprint
+from ._paths import Cells, PathRecords
 from .base import (
     ENTAILED,
     NOT_ENTAILED,
@@ -34,6 +34,7 @@ from .base import (
     recast_records,
 )
 from .monotonicity import TWO_WAY
+from .rules import fingerprint
 
 _LEVY_HOLT_NAMES = {split: (f"{split}.txt",) for split in ("train", "dev", "test")}
 _LEVY_HOLT_LABELS: dict[str | int, str] = {
@@ -58,9 +59,9 @@ def recast_levy_holt(root: Path, faults: FaultLog) -> RecastRows:
     pairs = PairCollector("levy_holt", "triples_to_sentences", faults)
 
     def item(_split: str, record: Record) -> Item:
-        fields = {**record.fields, "label": record.fields["label"].strip()}
-        premise, hypothesis = (_triple(record, field) for field in ("premise", "hypothesis"))
-        label = record._replace(fields=fields).label("label", _LEVY_HOLT_LABELS)
+        record.fields["label"] = record.fields["label"].strip()
+        premise, hypothesis = _triple(record, "premise"), _triple(record, "hypothesis")
+        label = record.label("label", _LEVY_HOLT_LABELS)
         group = fingerprint(*sorted((premise, hypothesis)))
         return Item(str(record.row), [Pair(premise, hypothesis, label)], group)
 
@@ -79,7 +80,7 @@ def _triple(record: Record, field: str) -> str:
 
 def _sentence(*parts: str) -> str:
     """Parts with single spaces between them, the first letter in upper case, ended by a full stop."""
-    text = " ".join(part.strip() for part in parts if part.strip())
+    text = " ".join([stripped for part in parts if (stripped := part.strip())])
     ended = text if text.endswith((".", "!", "?")) else f"{text}."
     return ended[0].upper() + ended[1:]
 

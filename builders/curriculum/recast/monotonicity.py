@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ....faults import FaultLog
 from ...sources.records import Record
-from ._paths import Ids, fingerprint
+from ._paths import Ids
 from .base import (
     CONTRADICTION,
     ENTAILED,
@@ -29,6 +29,7 @@ from .base import (
     SplitRecords,
     recast_records,
 )
+from .rules import fingerprint
 
 TWO_WAY: dict[str | int, str] = {
     ENTAILMENT: ENTAILED,

@@ -28,6 +28,7 @@ _NEXT_WORD = re.compile(r"\s*([^\W\d_]+)?")
 _BACK_TO = re.compile(r"\s*back (?:to|from|in|into|home|at|up|after|when|and)\b")
 _PERSONAL = frozenset({"he", "she", "him", "they", "them", "who", "whom"})
 _OF_A_TEXT = "my|your|his|her|its|our|their|the|a|an|some|this|that|these|those"
+_DETERMINED = re.compile(rf"(?:{_OF_A_TEXT})\b", re.IGNORECASE)
 _STOP = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[`]*[A-Z0-9_])")
 
 
@@ -93,7 +94,7 @@ def with_determiner(text: str, candidate: str) -> str:
     >>> with_determiner("Ann fired her trainer.", "trainer"), with_determiner("A tall man ate.", "man")
     ('her trainer', 'the man')
     """
-    if not candidate[:1].islower() or re.match(rf"(?:{_OF_A_TEXT})\b", candidate, re.IGNORECASE):
+    if not candidate[:1].islower() or _DETERMINED.match(candidate):
         return candidate
     pattern = rf"\b({_OF_A_TEXT})\s+(?:[^\W\d_]+\s+)?{re.escape(candidate)}\b"
     match = re.search(pattern, text, re.IGNORECASE)
@@ -131,22 +132,28 @@ def sentence_around(text: str, position: int) -> tuple[int, int]:
     ['Mr. Ali sat.', 'He slept.']
     """
     start, end = 0, len(text)
+    before: list[re.Match[str]] = []
     for stop in _STOP.finditer(text):
-        if text[stop.start()] == "." and _abbreviates(text, stop.start()):
-            continue
-        if stop.end() > position:
+        if stop.end() <= position:
+            before.append(stop)
+        elif _ends_sentence(stop):
             end = stop.end()
             break
-        start = stop.end()
+    # The nearest one counts, so those before it need no look.
+    start = next((stop.end() for stop in reversed(before) if _ends_sentence(stop)), 0)
     start += len(text[start:end]) - len(text[start:end].lstrip())
     return start, start + len(text[start:end].rstrip())
 
 
-def _abbreviates(text: str, stop: int) -> bool:
-    """Whether the full stop at `stop` is that of an initial ("W.", "U.S.") or of a known abbreviation."""
-    start = max(text.rfind(" ", 0, stop), text.rfind("\n", 0, stop)) + 1
-    stem = text[start:stop].lstrip("\"'“‘([`")
-    if stem.lower() in english.ABBREV_TYPES:
+def _ends_sentence(stop: re.Match[str]) -> bool:
+    """Whether a mark is no full stop of an initial ("W.", "U.S.") or of a known abbreviation."""
+    text, place = stop.string, stop.start()
+    if text[place] != ".":
         return True
-    letters = stem.split(".")
-    return stem != "I" and all(len(letter) == 1 and letter.isupper() for letter in letters)
+    start = max(text.rfind(" ", 0, place), text.rfind("\n", 0, place)) + 1
+    stem = text[start:place].lstrip("\"'“‘([`")
+    if stem.lower() in english.ABBREV_TYPES:
+        return False
+    if len(stem) > 1 and stem[1] != ".":
+        return True
+    return stem == "I" or not all(len(letter) == 1 and letter.isupper() for letter in stem.split("."))

@@ -16,7 +16,7 @@ from pathlib import Path
 from ....faults import FaultLog
 from ...sources.files import InputFile
 from ...sources.records import Record, Records
-from ._paths import Cells, Ids, PathRecords, Reader, fingerprint
+from ._paths import Cells, Ids, PathRecords, Reader
 from .base import (
     CONTRADICTION,
     ENTAILMENT,
@@ -29,6 +29,7 @@ from .base import (
     recast_records,
 )
 from .monotonicity import TWO_WAY
+from .rules import fingerprint
 
 _COLUMNS = ("pairID", "sentence1", "sentence2", "gold_label")
 _THREE_WAY: dict[str | int, str] = {label: label for label in (ENTAILMENT, NEUTRAL, CONTRADICTION)}

@@ -17,7 +17,7 @@ from ...sources.records import Record
 from ...sources.splits import split_files
 from ...sources.squad import read_squad_file
 from .base import PairCollector, Recast, RecastRows
-from .rules import stable_number
+from .rules import fingerprint
 from .statements import AskedPassage, collect_statements
 from .substitution import WrongAnswers
 
@@ -69,7 +69,7 @@ def _asked(
         record=Record(path, row["source_index"], None, row),
         split=split,
         source_id=row["id"],
-        group_id=f"{stable_number(row['context']):016x}",
+        group_id=fingerprint(row["context"]),
         passage=row["context"],
         question=row["question"],
         answers=answers,

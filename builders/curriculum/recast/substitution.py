@@ -37,6 +37,8 @@ _PERCENTAGE = re.compile(rf"(?<![\w.,]){_NUMBER_FORM}\s?(?:%|percent\b|per cent\
 _MONEY = re.compile(rf"[$£€]\s?{_NUMBER_FORM}", re.IGNORECASE)
 _NUMBER = re.compile(rf"(?<![\w.,$£€]){_NUMBER_FORM}(?!\w|%|[.,]\d)", re.IGNORECASE)
 _QUANTITY = re.compile(rf"({_NUMBER_FORM})((?:[-\s][a-z]+){{1,3}})", re.IGNORECASE)
+# What all of these begin with.
+_BEGINS_FORM = re.compile(rf"[\d$£€]|{_MONTH}|{_UNITS}|{_TENS}", re.IGNORECASE)
 _CAPITALISED = r"(?:[A-Z][\w'’-]*|[A-Z]\.)+"
 _NAME = re.compile(rf"{_CAPITALISED}(?:\s+(?:(?:of|de|van|von)\s+)?{_CAPITALISED})*")
 _LINKS = frozenset({"of", "de", "van", "von", "the", "and", "for", "in", "a", "an", "&"})
@@ -57,6 +59,7 @@ _FORMS: tuple[tuple[Kind, re.Pattern[str], re.Pattern[str] | None], ...] = (
 )
 
 
+@lru_cache(maxsize=1 << 16)
 def kind_of(answer: str) -> Kind:
     """The type of an answer: what may be put in its place.
 
@@ -64,11 +67,12 @@ def kind_of(answer: str) -> Kind:
     ['year', 'date', 'quantity', 'number', 'name', 'phrase']
     """
     text = answer.strip().rstrip(".")
-    for kind, form, _ in _FORMS:
-        if form.fullmatch(text):
-            return kind
-    if _QUANTITY.fullmatch(text):
-        return "quantity"
+    if _BEGINS_FORM.match(text):
+        for kind, form, _ in _FORMS:
+            if form.fullmatch(text):
+                return kind
+        if _QUANTITY.fullmatch(text):
+            return "quantity"
     words = text.split()
     named = [word for word in words if word.lower() not in _LINKS]
     begins = bool(words) and (words[0] in named or words[0].lower() == "the")

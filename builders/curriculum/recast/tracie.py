@@ -16,7 +16,7 @@ from pathlib import Path
 from ....faults import FaultLog
 from ...sources.files import InputFile
 from ...sources.records import Record, Records
-from ._paths import Lines, PathRecords, Reader, fingerprint
+from ._paths import Lines, PathRecords, Reader
 from .base import (
     CONTRADICTION,
     ENTAILED,
@@ -29,7 +29,7 @@ from .base import (
     RecastRows,
     recast_records,
 )
-from .rules import filled
+from .rules import filled, fingerprint
 
 _RULE = "story_and_query"
 _NAMES = {
@@ -81,7 +81,8 @@ def _parsed(record: Record) -> Record:
     if match is None:
         fix = "write `event: QUERY story: STORY`, a tab, and `answer: positive` or `answer: negative`"
         raise record.fault("line of another form", value=record.fields["text"], fix=fix)
-    return record._replace(fields=dict(zip(("query", "story", "label"), match.groups(), strict=True)))
+    fields = dict(zip(("query", "story", "label"), match.groups(), strict=True))
+    return Record(record.path, record.row, record.line, fields)
 
 
 TRACIE = Recast(

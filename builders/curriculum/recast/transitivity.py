@@ -12,9 +12,10 @@ from pathlib import Path
 
 from ....faults import FaultLog
 from ...sources.records import Record
-from ._paths import Ids, PathRecords, fingerprint
+from ._paths import Ids, PathRecords
 from .base import Item, Pair, PairCollector, Recast, RecastRows, recast_records
 from .monotonicity import TWO_WAY
+from .rules import fingerprint
 
 _NAMES = {
     "train": ("naturalistic/train.tsv", "train.tsv"),

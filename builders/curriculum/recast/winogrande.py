@@ -5,24 +5,22 @@ Source: "WinoGrande: An Adversarial Winograd Schema Challenge at Scale" (1907.10
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from ....faults import FaultLog
 from ...sources.records import Record
+from ...sources.winograd_records import BLANK, has_answer, parse_blank
 from .base import Item, Pair, PairCollector, Recast, RecastRows, SplitRecords, recast_records
 from .pronouns import fill_blank, sentence_around
 from .rules import ENTAILED, NOT_ENTAILED
 
 CORPUS = "winogrande"
 RULE = "blank_filled"
-BLANK = "_"
 NO_ANSWER = "no answer"
 _FILES = {
     "train": ("train_xl.jsonl", "train_l.jsonl", "train_m.jsonl", "train_s.jsonl", "train_xs.jsonl"),
     "dev": ("dev.jsonl",),
 }
-_TWIN = re.compile(r"-[12]$")
 
 
 def recast_winogrande(root: Path, faults: FaultLog) -> RecastRows:
@@ -39,26 +37,22 @@ def recast_winogrande(root: Path, faults: FaultLog) -> RecastRows:
 
 
 def _item(split: str, record: Record) -> Item | str:
-    if record.fields.get("answer") in (None, ""):
+    if not has_answer(record):
         return NO_ANSWER
-    correct = record.label("answer", {"1": "option1", "2": "option2", 1: "option1", 2: "option2"})
-    sentence = record.filled_text("sentence").strip()
-    if sentence.count(BLANK) != 1:
-        fix = "the sentence has one _ for the options"
-        raise record.fault("not one blank", "sentence", value=sentence, fix=fix)
+    item = parse_blank(record)
+    sentence = item.sentence
     start, end = sentence_around(sentence, sentence.index(BLANK))
-    name = record.text("qID")
     return Item(
-        name,
+        item.name,
         [
             Pair(
                 sentence,
-                fill_blank(sentence[start:end], BLANK, record.text(option)),
-                ENTAILED if option == correct else NOT_ENTAILED,
+                fill_blank(sentence[start:end], BLANK, option),
+                ENTAILED if number == item.correct else NOT_ENTAILED,
             )
-            for option in ("option1", "option2")
+            for number, option in enumerate(item.options)
         ],
-        group_id=_TWIN.sub("", name),
+        group_id=item.twins,
     )
 
 

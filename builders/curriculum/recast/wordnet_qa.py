@@ -65,7 +65,7 @@ def _question(record: Record) -> tuple[str, str, list[str]]:
     question = record.fields.get("question")
     if not isinstance(question, dict) or not isinstance(question.get("choices"), list):
         raise record.fault("wrong type", "question", value=question, fix="give a stem and a list of choices")
-    stem = record._replace(fields=question).filled_text("stem")
+    stem = Record(record.path, record.row, record.line, question).filled_text("stem")
     choices = [_choice(record, choice) for choice in question["choices"]]
     key = record.text("answerKey")
     correct = [text for text, label in choices if label == key]
@@ -78,7 +78,7 @@ def _question(record: Record) -> tuple[str, str, list[str]]:
 def _choice(record: Record, choice: object) -> tuple[str, str]:
     if not isinstance(choice, dict):
         raise record.fault("wrong type", "choices", value=choice, fix="give each choice a text and a label")
-    fields = record._replace(fields=choice)
+    fields = Record(record.path, record.row, record.line, choice)
     return fields.filled_text("text").strip(), fields.text("label")
 
 

@@ -6,17 +6,17 @@ Sources: "The Winograd Schema Challenge" (Levesque, Davis and Morgenstern, 2012)
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from ....faults import FaultLog
 from ...sources.files import SourceFolder
 from ...sources.records import Record
+from ...sources.winograd_records import parse_schema, same_options
 from ...sources.xml_records import XmlRecords
 from .base import Item, Pair, PairCollector, Recast, RecastRows, SplitRecords, recast_records
 from .pronouns import replace_pronoun, sentence_around, with_determiner
-from .rules import ENTAILED, NOT_ENTAILED, filled, normalised
+from .rules import ENTAILED, NOT_ENTAILED, filled
 
 CORPUS = "wsc"
 RULE = "pronoun_replaced"
@@ -24,9 +24,7 @@ RULE_OF_WNLI = "as_published"
 PRONOUN_AS_CANDIDATE = "a candidate is a pronoun"
 COLLECTION = "WSCollection.xml"
 _WNLI = {"train": ("train.tsv",), "dev": ("dev.tsv",)}
-_ANSWER = re.compile(r"\s*([A-Z])\s*\.?\s*")
 _PRONOUNS = frozenset({"he", "she", "it", "they", "him", "her", "them"})
-_NO_SPACE_BEFORE = re.compile(r"[,.;:!?)\]’']")
 
 
 def recast_wsc(root: Path, faults: FaultLog) -> RecastRows:
@@ -58,9 +56,9 @@ def _wnli_item(split: str, record: Record) -> Item:
 
 def _with_groups(records: XmlRecords) -> Iterator[tuple[str, Record]]:
     """The schemas with the field `group`: the row of the first one of those that share their candidates."""
-    first, shared = 0, set[str]()
+    first, shared = 0, frozenset[str]()
     for record in records:
-        answers = {normalised(text) for text in record.fields.get("answers/answer", [])}
+        answers = same_options(record.fields.get("answers/answer", []))
         if answers != shared:
             first, shared = record.row, answers
         record.fields["group"] = str(first)
@@ -68,42 +66,24 @@ def _with_groups(records: XmlRecords) -> Iterator[tuple[str, Record]]:
 
 
 def _schema_item(split: str, record: Record) -> Item | str:
-    before, pronoun, after = (
-        " ".join(" ".join(record.texts(f"text/{name}")).split()) for name in ("txt1", "pron", "txt2")
-    )
-    pronoun = filled("pron", pronoun)
-    before += "" if not before or before.endswith(('"', "“", "(")) else " "
-    text = before + pronoun + ("" if not after or _NO_SPACE_BEFORE.match(after) else " ") + after
-    answers = [
-        with_determiner(before, " ".join(filled("answer", answer).split()))
-        for answer in record.texts("answers/answer")
-    ]
+    schema = parse_schema(record)
+    text, place, pronoun = schema.text, schema.pronoun_loc, filled("pron", schema.pronoun)
+    answers = [with_determiner(text[:place], filled("answer", answer)) for answer in schema.answers]
     if any(answer.lower() in _PRONOUNS for answer in answers):
         return PRONOUN_AS_CANDIDATE
-    correct = _correct(record, len(answers))
-    start, end = sentence_around(text, len(before))
+    start, end = sentence_around(text, place)
     return Item(
         str(record.row),
         [
             Pair(
                 text,
-                replace_pronoun(text[start:end], len(before) - start, pronoun, answer),
-                ENTAILED if number == correct else NOT_ENTAILED,
+                replace_pronoun(text[start:end], place - start, pronoun, answer),
+                ENTAILED if number == schema.correct else NOT_ENTAILED,
             )
             for number, answer in enumerate(answers)
         ],
         group_id=record.text("group"),
     )
-
-
-def _correct(record: Record, answers: int) -> int:
-    given = record.texts("correctAnswer")[0]
-    match = _ANSWER.fullmatch(given)
-    number = ord(match.group(1)) - ord("A") if match else answers
-    if number >= answers:
-        known = ", ".join(chr(ord("A") + n) for n in range(answers))
-        raise record.fault("unknown answer", "correctAnswer", value=given, fix=f"known answers: {known}")
-    return number
 
 
 WSC = Recast(

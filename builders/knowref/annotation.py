@@ -1,0 +1,343 @@
+"""Tasks for annotators, and the labels on which enough of them agree (2011.04767, Section 6)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from ...atomic import atomic_open, replace_folder, write_text
+from ...errors import SourceError, UsageError, show
+from ...faults import FaultLog, Policy
+from ..sources.files import InputFile
+from ..sources.records import Record, Records
+from ._stages import FunnelStage, StageFolder, read_lines
+from .mining import CHUNKED, PROBLEMS, SWAPPED
+
+Balance = Literal["order", "drop", "none"]
+ANSWERS = ("candidate_0", "candidate_1", "neither")
+PARTS = ("train", "val", "test")
+
+TOO_FEW_ANSWERS = "fewer answers than annotators"
+NO_AGREEMENT = "fewer annotators agree than asked for"
+NEITHER = "annotators agree on neither candidate"
+NOT_BALANCED = "left out for equal shares of both candidates"
+
+_TASK_COLUMNS = ("task_id", "text", "pronoun", "candidate_0", "candidate_1", "question")
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """Files of annotation tasks. `tasks` counts them."""
+
+    files: tuple[Path, ...]
+    tasks: int
+
+    def __str__(self) -> str:
+        return f"{self.tasks} tasks in {' and '.join(map(str, self.files))}"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Labelled problems in the form of the released data, and the funnel of mining with that of labels."""
+
+    folder: Path
+    rows: Mapping[str, int]
+    funnel: tuple[FunnelStage, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"rows": dict(self.rows), "funnel": [stage.to_json() for stage in self.funnel]}
+
+    def __str__(self) -> str:
+        rows = ", ".join(f"{part} {count}" for part, count in self.rows.items())
+        return f"{self.funnel[-1]}\n{sum(self.rows.values())} rows in {self.folder}: {rows}"
+
+
+def export_tasks(mined: str | Path, *, out: str | Path, limit: int | None = None) -> Tasks:
+    """Write the problems of `mine_knowref` as tasks: `tasks.csv` and `tasks.jsonl` in the folder `out`.
+
+    The columns are task_id, text (the pronoun in square brackets), pronoun, candidate_0, candidate_1 and
+    question; answers are candidate_0, candidate_1 or neither. Every other task, by its hash, names the
+    candidates in the reverse order, so that their order says nothing. `limit` tasks at most, the first ones.
+
+    Raises SourceError where `mined` is no folder of `mine_knowref`.
+    """
+    rows = [_task(record) for record in _problems(Path(mined))][:limit]
+    target = Path(out)
+    target.mkdir(parents=True, exist_ok=True)
+    with atomic_open(target / "tasks.csv") as stream:
+        writer = csv.DictWriter(stream, _TASK_COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    with atomic_open(target / "tasks.jsonl") as stream:
+        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return Tasks((target / "tasks.csv", target / "tasks.jsonl"), len(rows))
+
+
+def _problems(folder: Path) -> Iterator[dict[str, Any]]:
+    path = folder / SWAPPED
+    if not path.is_file():
+        raise SourceError(
+            "no mined problems", path=path, fix="give the folder that benchwright mine knowref made"
+        )
+    return read_lines(path)
+
+
+def _is_reversed(task_id: str) -> bool:
+    return int(task_id[-1], 16) % 2 == 1
+
+
+def _task(record: Mapping[str, Any]) -> dict[str, str]:
+    text, pronoun, start = record["text"], record["pronoun"], record["pronoun_loc"]
+    end = start + len(pronoun)
+    candidates = [record["candidate0"], record["candidate1"]]
+    first, second = reversed(candidates) if _is_reversed(record["task_id"]) else candidates
+    return {
+        "task_id": record["task_id"],
+        "text": f"{text[:start]}[{pronoun}]{text[end:]}",
+        "pronoun": pronoun,
+        "candidate_0": first,
+        "candidate_1": second,
+        "question": f"Who does [{pronoun}] stand for?",
+    }
+
+
+@dataclass
+class _Answers:
+    """The answers to one task, by annotator."""
+
+    by_annotator: dict[str, str] = field(default_factory=dict)
+
+    def most(self) -> tuple[str, int]:
+        """The commonest answer and how many gave it; of equal ones the first of ANSWERS."""
+        counts = Counter(self.by_annotator.values())
+        answer = max(ANSWERS, key=lambda name: (counts[name], -ANSWERS.index(name)))
+        return answer, counts[answer]
+
+
+def import_labels(
+    mined: str | Path,
+    labels: str | Path,
+    *,
+    out: str | Path,
+    annotators: int = 5,
+    agreement: int = 3,
+    test_agreement: int = 4,
+    validation: float = 0.05,
+    test: float = 0.05,
+    balance: Balance = "order",
+    on_bad_row: Policy = "fail",
+    overwrite: bool = False,
+) -> Labelled:
+    """Make labelled problems of the answers to tasks, in files as those of the released data.
+
+    `labels` is a CSV or JSON Lines file with task_id, annotator and answer: candidate_0, candidate_1,
+    neither, or the name of a candidate; further columns are passed over. A problem needs `annotators`
+    answers (should there be more, the first by name of annotator count), of which `agreement` must be the
+    same: their number is its annotation strength. `balance` makes both candidates equally often right, in
+    each part: by naming some in the reverse order (`order`), by leaving problems out (`drop`), or not
+    (`none`). Parts are drawn by the hash of the sentence, with the shares `validation` and `test`; the latter
+    takes only problems of at least `test_agreement`.
+
+    Writes `KnowRef-60K_PART.json` (texts) and `KnowRef-60K_PART_hashed.json` (hashes and new names, for
+    publication), both readable by the builder `knowref_60k` with `problems.jsonl`. Raises UsageError for
+    options, SourceError for faults in the labels.
+    """
+    _check(annotators, agreement, test_agreement, validation, test, balance)
+    target = Path(out)
+    if target.exists() and not overwrite:
+        raise UsageError(f"{target} exists; add --overwrite or give another folder")
+    problems = {record["task_id"]: record for record in _problems(Path(mined))}
+    answers = _read_answers(Path(labels), problems, FaultLog(on_bad_row))
+    dropped: Counter[str] = Counter()
+    rows = []
+    for task_id in sorted(answers):
+        row = _labelled(problems[task_id], answers[task_id], annotators, agreement)
+        if isinstance(row, str):
+            dropped[row] += 1
+        else:
+            rows.append(row)
+    parts = _parts(rows, test_agreement, validation, test)
+    balanced = {part: _balanced(found, balance) for part, found in parts.items()}
+    kept = sum(map(len, balanced.values()))
+    if kept < len(rows):
+        dropped[NOT_BALANCED] += len(rows) - kept
+    mining = StageFolder(Path(mined))
+    stages = mining.funnel([*mining.names("sentences/"), CHUNKED, PROBLEMS, SWAPPED])
+    funnel = (*stages, FunnelStage("labels", "problems", kept, dropped))
+    _write(target, balanced, funnel)
+    return Labelled(target, {part: len(found) for part, found in balanced.items()}, funnel)
+
+
+def _check(
+    annotators: int, agreement: int, test_agreement: int, validation: float, test: float, balance: str
+) -> None:
+    if not annotators / 2 < agreement <= annotators:
+        raise UsageError(
+            f"agreement of {agreement} of {annotators}; give more than half of the annotators, and no more "
+            "than there are"
+        )
+    if not agreement <= test_agreement <= annotators:
+        raise UsageError(
+            f"test agreement of {test_agreement}; give a number from {agreement} to {annotators}"
+        )
+    if validation < 0 or test < 0 or validation + test > 1:
+        raise UsageError(f"shares {validation} and {test}; give shares of 0 or more that sum to 1 at most")
+    if balance not in ("order", "drop", "none"):
+        raise UsageError(f"no balance {show(balance)}; give order, drop or none")
+
+
+def _read_answers(path: Path, problems: Mapping[str, Any], faults: FaultLog) -> dict[str, _Answers]:
+    """The answers by task. Raises SourceError for unknown tasks and answers, and for a second answer."""
+    answers: dict[str, _Answers] = {}
+    for record in _records(path, faults):
+        try:
+            task_id, annotator = record.filled_text("task_id"), record.filled_text("annotator")
+            if task_id not in problems:
+                raise record.fault(
+                    "unknown task", "task_id", value=task_id, fix="give the labels of these tasks"
+                )
+            answer = _answer(record, problems[task_id])
+            own = answers.setdefault(task_id, _Answers()).by_annotator
+            if annotator in own:
+                raise record.fault(
+                    "second answer of an annotator", "annotator", value=annotator, fix="keep one of them"
+                )
+            own[annotator] = answer
+        except SourceError as fault:
+            faults.bad(fault)
+    faults.finish()
+    return answers
+
+
+def _records(path: Path, faults: FaultLog) -> Iterable[Record]:
+    file = InputFile(path, path.name)
+    if file.format != "csv":
+        return Records(file, faults)
+    with file.open() as stream:
+        text = stream.read()
+    try:
+        reader = csv.DictReader(io.StringIO(text.decode("utf-8-sig"), newline=""))
+        return [
+            Record(file.shown, row, None, {name: value for name, value in fields.items() if name is not None})
+            for row, fields in enumerate(reader)
+        ]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise SourceError(
+            "no CSV text in UTF-8", path=path, value=str(error), fix="save it as CSV in UTF-8"
+        ) from None
+
+
+def _answer(record: Record, problem: Mapping[str, Any]) -> str:
+    """candidate_0 or candidate_1 as the problem numbers them, or neither."""
+    given = record.filled_text("answer").strip()
+    numbers = {problem["candidate0"]: "candidate_0", problem["candidate1"]: "candidate_1"}
+    if given in numbers:
+        return numbers[given]
+    if given not in ANSWERS:
+        raise record.fault(
+            "unknown answer",
+            "answer",
+            value=given,
+            fix=f"known answers: {', '.join(ANSWERS)}, or a candidate's name",
+        )
+    if given != "neither" and _is_reversed(problem["task_id"]):
+        return "candidate_1" if given == "candidate_0" else "candidate_0"
+    return given
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A labelled problem. `reversed` says that its candidates have changed their numbers since mining."""
+
+    problem: Mapping[str, Any]
+    label: int
+    strength: int
+    reversed: bool = False
+
+    def named(self) -> dict[str, str]:
+        names = [self.problem["candidate0"], self.problem["candidate1"]]
+        first, second = reversed(names) if self.reversed else names
+        return {
+            "candidate0": first,
+            "candidate1": second,
+            "correct_candidate": f"candidate_{self.label}",
+            "annotation_strength": str(self.strength),
+        }
+
+    def with_text(self) -> dict[str, Any]:
+        more = ("pronoun", "pronoun_loc", "gender", "connective", "sentence_sha224")
+        return {
+            "swapped_sentence": self.problem["text"],
+            **self.named(),
+            **{name: self.problem[name] for name in more},
+        }
+
+    def hashed(self) -> dict[str, Any]:
+        mark = {"reversed": True} if self.reversed else {}
+        return {"original_sentence_hashed": self.problem["sentence_sha224"], **self.named(), **mark}
+
+
+def _labelled(problem: Mapping[str, Any], answers: _Answers, annotators: int, agreement: int) -> _Row | str:
+    """The problem with its label, or why it has none."""
+    given = sorted(answers.by_annotator.items())
+    if len(given) < annotators:
+        return TOO_FEW_ANSWERS
+    answer, strength = _Answers(dict(given[:annotators])).most()
+    if strength < agreement:
+        return NO_AGREEMENT
+    return NEITHER if answer == "neither" else _Row(problem, int(answer[-1]), strength)
+
+
+def _parts(
+    rows: Sequence[_Row], test_agreement: int, validation: float, test: float
+) -> dict[str, list[_Row]]:
+    """The rows of each part, in order of their hashes: the test part first, of rows with enough agreement."""
+    able = [row for row in rows if row.strength >= test_agreement]
+    chosen = {row.problem["task_id"] for row in able[: round(test * len(rows))]}
+    others = [row for row in rows if row.problem["task_id"] not in chosen]
+    held = round(validation * len(rows))
+    found = {
+        "train": others[held:],
+        "val": others[:held],
+        "test": [row for row in able if row.problem["task_id"] in chosen],
+    }
+    return {part: found[part] for part in PARTS if found[part]}
+
+
+def _balanced(rows: list[_Row], balance: Balance) -> list[_Row]:
+    """The rows of one part with both labels equally often, or candidate 0 once more."""
+    wanted = (len(rows) + 1) // 2
+    by_label = [[row for row in rows if row.label == label] for label in (0, 1)]
+    if balance == "none":
+        return rows
+    if balance == "drop":
+        least = min(map(len, by_label))
+        kept = {row.problem["task_id"] for found in by_label for row in found[:least]}
+        return [row for row in rows if row.problem["task_id"] in kept]
+    many = 0 if len(by_label[0]) > wanted else 1
+    surplus = len(by_label[many]) - (wanted if many == 0 else len(rows) - wanted)
+    turned = {row.problem["task_id"] for row in by_label[many][: max(0, surplus)]}
+    return [
+        replace(row, label=1 - row.label, reversed=True) if row.problem["task_id"] in turned else row
+        for row in rows
+    ]
+
+
+def _write(target: Path, parts: Mapping[str, Sequence[_Row]], funnel: Sequence[FunnelStage]) -> None:
+    """All files of a labelled data set, whole or not at all."""
+    staged = target.with_name(f".{target.name}.part")
+    staged.mkdir(parents=True, exist_ok=True)
+    for part, rows in parts.items():
+        text = "".join(json.dumps(row.with_text(), ensure_ascii=False) + "\n" for row in rows)
+        write_text(staged / f"KnowRef-60K_{part}.json", text)
+        hashed = ",\n".join(json.dumps(row.hashed(), ensure_ascii=False) for row in rows)
+        write_text(staged / f"KnowRef-60K_{part}_hashed.json", f"[\n{hashed}\n]\n")
+    stages = [stage.to_json() for stage in funnel]
+    write_text(staged / "funnel.json", json.dumps(stages, indent=2) + "\n")
+    replace_folder(staged, target)

@@ -1,0 +1,169 @@
+"""Searching the rows of a test set in corpora: which corpora, by what queries, and what is found."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+import pyarrow as pa
+
+from ..errors import BenchwrightWarning, UsageError, show
+from ..faults import Policy
+from ..progress import Stage, no_progress
+from ..splitting.scores import ScoreTable
+from ..splitting.scores.bm25.analysis import load_analyzer
+from ..splitting.scores.overlap import PUBLISHED_HITS, Corpus, SearchOptions, score_by_overlap
+from .base import Builder, BuildOptions, ConfigSpec
+
+CONSTRUCTIONS = ("parsed", "published")
+"""Queries from dependency parses (the paper) or from part-of-speech tags (its code)."""
+_BY_METHOD = {
+    "query": {"corrected": "parsed", "published": "published"},
+    "idf": {"corrected": "paper", "published": "whoosh"},
+}
+Sentences = Literal["none", "lines", "punkt"]
+CHINESE = "zh"
+ENGLISH_ANALYZER = "english"
+
+
+@dataclass(frozen=True)
+class CorpusSearch:
+    """Where rows are searched, and how; the options of `build` of the same names.
+
+    `corpus` are locations of corpora (see `builders.corpora`), `chinese_corpus` those for rows in Chinese.
+    `chinese_analyzer` cuts those into terms. `query` (parsed, published) and `idf` (paper, whoosh): None for
+    the choice of the method.
+    """
+
+    corpus: Sequence[str] = ()
+    chinese_corpus: Sequence[str] = ()
+    corpus_form: str | None = None
+    corpus_field: str | None = None
+    sentences: str = "none"
+    chinese_analyzer: str = "characters-2"
+    query: str | None = None
+    idf: str | None = None
+    engine: str = "fast"
+    hits_per_query: int = PUBLISHED_HITS
+    top_hits: int = 10
+
+    @property
+    def given(self) -> list[str]:
+        """The options that are not left to their defaults, as the command line calls them."""
+        default = CorpusSearch()
+        names = (name for name in vars(self) if _value(self, name) != _value(default, name))
+        return [f"--{name.replace('_', '-')}" for name in names]
+
+    def locations(self, language: str) -> Sequence[str]:
+        """The corpora of a language."""
+        return self.chinese_corpus if language == CHINESE else self.corpus
+
+    def check(self, options: BuildOptions) -> None:
+        """Raise UsageError for words and numbers that cannot be used: before a source is read.
+
+        PrerequisiteError for a segmenter that is not installed.
+        """
+        self._construction(options)
+        self._options(options)
+        load_analyzer(self.chinese_analyzer)
+        if self.sentences not in get_args(Sentences):
+            words = " or ".join(get_args(Sentences))
+            raise UsageError(f"no way {show(self.sentences)} to cut sentences; give {words}")
+
+    def table(
+        self,
+        builder: Builder,
+        rows: pa.Table,
+        part: str,
+        options: BuildOptions,
+        *,
+        cache: Path,
+        on_bad_row: Policy = "fail",
+        progress: Stage = no_progress,
+    ) -> ScoreTable:
+        """Search the rows of a part. Raises UsageError without a corpus of their language.
+
+        SourceError for a corpus that cannot be read, PrerequisiteError for a parser or extra that is missing.
+        """
+        language = builder.overlap_language(part)
+        locations = self.locations(language)
+        if not locations:
+            raise UsageError(f"rows of {part} are searched in a corpus; {_lacking(language)}")
+        corpora = [self._open(location, on_bad_row) for location in locations]
+        analyzer = self.chinese_analyzer if language == CHINESE else ENGLISH_ANALYZER
+        queries = builder.overlap_queries(rows, self._construction(options), analyzer, progress)
+        return score_by_overlap(
+            rows, queries, corpora, self._options(options), cache=cache, progress=progress
+        )
+
+    def _open(self, location: str, on_bad_row: Policy) -> Corpus:
+        from .corpora import open_corpus
+
+        return open_corpus(
+            location,
+            form=self.corpus_form,
+            text_field=self.corpus_field,
+            sentences=cast("Sentences", self.sentences),
+            on_bad_row=on_bad_row,
+        )
+
+    def _construction(self, options: BuildOptions) -> str:
+        query = self.query or _BY_METHOD["query"][options.method]
+        if query not in CONSTRUCTIONS:
+            raise UsageError(f"no query construction {show(query)}; give {' or '.join(CONSTRUCTIONS)}")
+        return query
+
+    def _options(self, options: BuildOptions) -> SearchOptions:
+        return SearchOptions(
+            engine=self.engine,
+            idf=self.idf or _BY_METHOD["idf"][options.method],
+            hits_per_query=self.hits_per_query,
+            top_hits=self.top_hits,
+        )
+
+
+def searchable(
+    builder: Builder,
+    search: CorpusSearch,
+    options: BuildOptions,
+    specs: Sequence[ConfigSpec],
+    asked: Sequence[str] | None,
+) -> list[str]:
+    """Names of those `specs` whose rows need no search or can be searched; a warning names the others.
+
+    Raises UsageError if these are all, or `asked` for by name, and for options that the builder has no use
+    for or that cannot be used: before a source is read.
+    """
+    if not builder.overlap_parts():
+        if search.given:
+            flags = ", ".join(search.given)
+            raise UsageError(f"{builder.name} has no rows to search in corpora; leave out {flags}")
+        return [spec.name for spec in specs]
+    search.check(options)
+    lacking: dict[str, list[str]] = {}
+    for spec in specs:
+        if spec.part in builder.overlap_parts():
+            language = builder.overlap_language(spec.part)
+            if not search.locations(language):
+                lacking.setdefault(language, []).append(spec.name)
+    left = {name for names in lacking.values() for name in names}
+    for language, names in lacking.items():
+        if len(left) == len(specs) or left & set(asked or ()):
+            raise UsageError(f"{names[0]} is made by searching a corpus; {_lacking(language)}")
+        message = f"{len(names)} configs are left out, the first is {names[0]}: {_lacking(language)}"
+        warnings.warn(message, BenchwrightWarning, stacklevel=3)
+    return [spec.name for spec in specs if spec.name not in left]
+
+
+def _lacking(language: str) -> str:
+    if language == CHINESE:
+        return "give one of Chinese text with --chinese-corpus, or published scores with --scores"
+    return "give one with --corpus, or published scores with --scores"
+
+
+def _value(search: CorpusSearch, name: str) -> Any:
+    value = getattr(search, name)
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,266 @@
+"""Score tables of what stands in corpora: scores, hits, copies, and work that is not done twice."""
+
+from __future__ import annotations
+
+import doctest
+import math
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from overlap_corpora import MadeCorpus
+
+from benchwright.errors import SourceError, UsageError
+from benchwright.features import OVERLAP
+from benchwright.hashing import columns_hash
+from benchwright.splitting.scores import ScoreTable
+from benchwright.splitting.scores import overlap as module
+from benchwright.splitting.scores.bm25.query import OverlapQuery
+from benchwright.splitting.scores.overlap import Queries, RowQuery, SearchOptions, score_by_overlap
+from benchwright.splitting.scores.table import check_table
+
+TEXTS = [
+    "The cook praised the porter, since soup was hot.",
+    "Nobody praised anything.",
+    "The cook praised the porter; later soup was hot and bread was hot.",
+    "",
+]
+ROWS = [
+    (("praised", "hot"), ("cook", "porter", "soup"), ("The cook praised the porter since soup was hot",)),
+    (("praised",), ("nobody", "cook"), ()),
+    (("hot", "praised"), ("cook",), ()),
+]
+
+
+def table(numbers: list[int]) -> pa.Table:
+    return pa.table(
+        {
+            "uid": [f"made:{number}" for number in numbers],
+            "content_id": [f"{number:032x}" for number in numbers],
+            "source_index": pa.array(numbers, pa.int32()),
+            "length": pa.array([number + 5 for number in numbers], pa.int32()),
+        }
+    )
+
+
+def query(number: int) -> RowQuery:
+    phrase, content, copies = ROWS[number]
+    made = OverlapQuery(phrase, (10,) * (len(phrase) - 1), content, content_required=True)
+    return RowQuery(made, {"content_words": list(content), "query": " ".join(phrase)}, copies)
+
+
+def queries(numbers: list[int]) -> Queries:
+    return Queries([query(number) for number in numbers], {"construction": "made"})
+
+
+def scored(
+    cache: Path, *corpora: MadeCorpus, numbers: tuple[int, ...] = (0, 1, 2), **options: Any
+) -> ScoreTable:
+    chosen = SearchOptions(**{"idf": "whoosh", **options})
+    searched = corpora or (MadeCorpus("kitchen", TEXTS),)
+    return score_by_overlap(table(list(numbers)), queries(list(numbers)), searched, chosen, cache=cache)
+
+
+def rows_of(made: ScoreTable) -> list[dict[str, Any]]:
+    return made.table.select(["uid", "status", *OVERLAP]).to_pylist()
+
+
+def test_scores_and_hits_by_hand(tmp_path):
+    first, second, third = rows_of(scored(tmp_path))
+    assert [row["best_score"] > 0 for row in (first, second, third)] == [True, True, False]
+    # "nobody praised anything" has 3 terms, the mean is (7 + 3 + 10) / 4; praised stands in three of four
+    # documents, nobody in one.
+    length = 1.2 * (0.25 + 0.75 * 3 / 5)
+    by_hand = sum((math.log(4 / (df + 1)) + 1) * 2.2 / (1 + length) for df in (3, 1))
+    assert second["hits"][0]["document_id"] == "kitchen:1"
+    assert second["best_score"] == second["hits"][0]["score"] == pytest.approx(by_hand, abs=1e-9)
+    assert (second["num_hits"], [hit["document_id"] for hit in second["hits"][1:]]) == (
+        3,
+        ["kitchen:0", "kitchen:2"],
+    )
+    assert second["hits"][0]["matched_terms"] == ["nobody", "praised"]
+    assert (third["best_score"], third["num_hits"], third["hits"], third["exact_copy"]) == (0.0, 0, [], False)
+
+
+def test_exact_copies_are_told_from_near_matches(tmp_path):
+    first = rows_of(scored(tmp_path))[0]
+    assert [(hit["document_id"], hit["exact_copy"]) for hit in first["hits"]] == [
+        ("kitchen:0", True),
+        ("kitchen:2", False),
+    ]
+    assert first["exact_copy"] is True
+    assert first["hits"][0]["text"] == TEXTS[0]
+
+
+def test_an_exact_copy_is_kept_beyond_the_top_hits(tmp_path):
+    # The copy stands in a long document, which scores less than the short one.
+    long = " ".join([TEXTS[0], *(f"filler{number} words" for number in range(60))])
+    texts = ["cook praised porter: soup hot", "porter praised cook: soup hot, soup hot", long]
+    first = rows_of(scored(tmp_path, MadeCorpus("c", texts), numbers=(0,), top_hits=1))[0]
+    assert first["num_hits"] == 3
+    assert [hit["exact_copy"] for hit in first["hits"]] == [False, True]
+
+
+def test_every_corpus_has_its_own_statistics_and_its_best_hits(tmp_path):
+    kitchen, other = MadeCorpus("kitchen", TEXTS), MadeCorpus("other", [*TEXTS, "praised by nobody", "x y z"])
+    alone = {corpus.name: rows_of(scored(tmp_path / corpus.name, corpus)) for corpus in (kitchen, other)}
+    both = rows_of(scored(tmp_path / "both", kitchen, other, top_hits=1))
+    for number, row in enumerate(both):
+        parts = [alone[name][number] for name in ("kitchen", "other")]
+        assert row["best_score"] == max(part["best_score"] for part in parts)
+        assert row["num_hits"] == sum(part["num_hits"] for part in parts)
+        best = {part["hits"][0]["corpus"]: part["hits"][0]["score"] for part in parts if part["hits"]}
+        kept = {hit["corpus"]: hit["score"] for hit in row["hits"] if not hit["exact_copy"]}
+        assert {name: best[name] for name in kept} == kept
+        scores = [hit["score"] for hit in row["hits"]]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_a_row_without_a_query_has_no_score(tmp_path):
+    made = Queries([query(0), RowQuery(None)], {"construction": "made"})
+    found = score_by_overlap(
+        table([0, 1]), made, [MadeCorpus("kitchen", TEXTS)], SearchOptions(), cache=tmp_path
+    )
+    row = rows_of(found)[1]
+    assert row["status"] == "empty"
+    assert {name: row[name] for name in OVERLAP} == dict.fromkeys(OVERLAP)
+    assert np.isnan(found.scores().best_score).tolist() == [False, True]
+    assert (found.entry()["scored"], found.entry()["empty"]) == (1, 1)
+    assert "scored_tokens" not in found.entry()
+
+
+def test_engines_agree(tmp_path):
+    fast, whoosh = (rows_of(scored(tmp_path / engine, engine=engine)) for engine in ("fast", "whoosh"))
+    for one, other in zip(fast, whoosh, strict=True):
+        assert one["best_score"] == pytest.approx(other["best_score"], abs=1e-9)
+        assert [hit["document_id"] for hit in one["hits"]] == [hit["document_id"] for hit in other["hits"]]
+
+
+def test_scores_do_not_depend_on_the_order_of_rows(tmp_path):
+    one, other = scored(tmp_path / "a"), scored(tmp_path / "b", numbers=(2, 0, 1))
+    assert one.identity == other.identity
+    assert {row["uid"]: row for row in rows_of(one)} == {row["uid"]: row for row in rows_of(other)}
+
+
+def test_finished_scores_are_taken_from_the_cache_without_reading_the_corpus(tmp_path):
+    corpus = MadeCorpus("kitchen", TEXTS)
+    first = scored(tmp_path, corpus)
+    passes = corpus.passes
+    again = scored(tmp_path, corpus)
+    assert corpus.passes == passes
+    assert (again.table.equals(first.table), again.provenance) == (True, first.provenance)
+
+
+def test_an_index_serves_other_rows(tmp_path, monkeypatch):
+    corpus = MadeCorpus("kitchen", TEXTS)
+    scored(tmp_path, corpus, numbers=(0, 1))
+    monkeypatch.setattr(module, "index_corpus", lambda *_, **__: pytest.fail("indexed a second time"))
+    assert rows_of(scored(tmp_path, corpus, numbers=(2,)))[0]["num_hits"] == 0
+
+
+def test_an_interrupted_search_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_QUERIES_PER_CHUNK", 1)
+    whole = scored(tmp_path / "whole")
+    searched: list[int] = []
+    search = module._Search._hits
+
+    def interrupted(self: Any, items: list[int], index: Any) -> Any:
+        if len(searched) == 2:
+            raise KeyboardInterrupt
+        searched.extend(items)
+        return search(self, items, index)
+
+    monkeypatch.setattr(module._Search, "_hits", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        scored(tmp_path / "cut")
+    assert searched == [0, 1]
+    searched.clear()
+    made = scored(tmp_path / "cut")
+    assert searched == [2]
+    assert made.table.equals(whole.table)
+    assert not list((tmp_path / "cut").rglob("chunk-*"))
+
+
+def test_identity_tells_of_everything_that_scores_depend_on(tmp_path):
+    known = scored(tmp_path).identity
+    others = [
+        scored(tmp_path, idf="paper"),
+        scored(tmp_path, top_hits=1),
+        scored(tmp_path, hits_per_query=1),
+        scored(tmp_path, MadeCorpus("kitchen", TEXTS[:3])),
+        scored(tmp_path, numbers=(0, 1)),
+    ]
+    identities = {known, *(other.identity for other in others)}
+    assert len(identities) == 6
+    provenance = scored(tmp_path).provenance
+    assert provenance["corpora"] == [
+        {
+            "name": "kitchen",
+            "fingerprint": MadeCorpus("kitchen", TEXTS).fingerprint,
+            "documents": 4,
+            "terms": 20,
+        }
+    ]
+    assert provenance["key"]["construction"] == {"construction": "made"}
+
+
+def test_fewer_documents_than_hits_and_empty_documents(tmp_path):
+    """Trial 29 for whole tables."""
+    made = rows_of(scored(tmp_path, MadeCorpus("empty", ["", ""]), numbers=(0, 1)))
+    assert [(row["best_score"], row["num_hits"]) for row in made] == [(0.0, 0), (0.0, 0)]
+    made = rows_of(scored(tmp_path, numbers=(1,), hits_per_query=50))
+    assert made[0]["num_hits"] == 3
+
+
+def test_refusals(tmp_path):
+    with pytest.raises(UsageError, match="two corpora are called 'kitchen'"):
+        scored(tmp_path, MadeCorpus("kitchen", TEXTS), MadeCorpus("kitchen", TEXTS[:1]))
+    with pytest.raises(UsageError, match="give --corpus"):
+        score_by_overlap(table([0]), queries([0]), [], SearchOptions(), cache=tmp_path)
+    for options in ({"engine": "grep"}, {"idf": "none"}, {"top_hits": 0}, {"hits_per_query": True}):
+        with pytest.raises(UsageError):
+            SearchOptions(**options)
+
+
+def test_table_survives_a_file(tmp_path):
+    made = scored(tmp_path / "cache")
+    made.save(tmp_path / "table")
+    loaded = ScoreTable.load(tmp_path / "table")
+    assert loaded.table.equals(made.table)
+    assert loaded.entry() == made.entry()
+    assert loaded.scorer == "bm25"
+
+
+def test_damaged_tables_are_refused(tmp_path):
+    good = scored(tmp_path).table
+    place = good.column_names.index
+
+    def changed(name: str, values: list[Any]) -> pa.Table:
+        column = pa.array(values, good.schema.field(name).type)
+        return good.set_column(place(name), good.schema.field(name), column)
+
+    for name, values, message in (
+        ("best_score", [None, 1.0, 0.0], "contradict"),
+        ("num_hits", [1, None, 0], "contradict"),
+        ("log_likelihood", [None, -1.0, None], "a table of BM25 scores has no log-likelihoods"),
+    ):
+        with pytest.raises(SourceError, match=message):
+            check_table(changed(name, values))
+    with pytest.raises(SourceError, match="columns are"):
+        check_table(good.drop_columns(["hits"]))
+
+
+def test_hashes_of_nested_columns_see_every_value_and_no_chunk(tmp_path):
+    good = scored(tmp_path).table.select(["hits", "content_words", "exact_copy"])
+    halves = pa.concat_tables([good.slice(0, 1), good.slice(1)])
+    assert columns_hash(halves) == columns_hash(good)
+    rows = good.to_pylist()
+    rows[0]["hits"][0]["text"] += "."
+    assert columns_hash(pa.Table.from_pylist(rows, schema=good.schema)) != columns_hash(good)
+
+
+def test_doctest():
+    assert doctest.testmod(import_module("benchwright.splitting.scores.overlap")).failed == 0
