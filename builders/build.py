@@ -253,6 +253,8 @@ def make_release(
     every = every_config(builder, options, names, data.table.num_rows)
     wanted = in_source([spec for spec in every if spec.name in chosen], data, configs, root)
     check_splitters(wanted)
+    if published is None:
+        maker.check_rows(builder, data, tables_of(wanted), specs, options)
     tables = {
         name: maker.make(builder, data, config, specs[name], options)
         if published is None

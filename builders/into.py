@@ -95,11 +95,14 @@ def extend(
     every = every_config(builder, options, names, data.table.num_rows)
     wanted = in_source([spec for spec in every if spec.name in chosen], data, configs, root)
     check_splitters(wanted)
+    needed = tables_of(wanted)
+    missing = {name: config for name, config in needed.items() if name not in published}
+    maker.check_rows(builder, data, missing, specs, options)
     tables = {
         name: published[name]
         if name in published
         else maker.make(builder, data, config, specs[name], options)
-        for name, config in tables_of(wanted).items()
+        for name, config in needed.items()
     }
     spared = {*optional_names(wanted, configs), *optional}
     addition = _Addition(builder, base, data, wanted, tables, frozenset(published), errata, spared)

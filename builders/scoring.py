@@ -65,10 +65,50 @@ class TableMaker:
 
             PviRecipe.of(cast("Fit", options.with_pvi_choices().pvi_fit), self.pvi_recipe)
 
+    def check_rows(
+        self,
+        builder: Builder,
+        data: SourceData,
+        tables: Mapping[str, ConfigSpec],
+        specs: Mapping[str, ScoreSpec],
+        options: BuildOptions,
+    ) -> None:
+        """Raise UsageError for rows that no table of V-information can be made of: before any is made.
+
+        `tables` are those to make, each with a config that reads it. The message names the part.
+        """
+        measured = {name: config for name, config in tables.items() if specs[name].scorer == "pvi"}
+        if not measured:
+            return
+        from ..splitting.scores.pvi import Fit, check_pvi_rows
+
+        fit = cast("Fit", options.with_pvi_choices().pvi_fit)
+        for name, config in measured.items():
+            rows, k = data.part(config.part).table, specs[name].parameters["k"]
+            try:
+                check_pvi_rows(rows, builder.task_of(config), k=k, fit=fit, seed=options.seed)
+            except UsageError as error:
+                others = "; --configs may leave out those of a part" if len(measured) > 1 else ""
+                raise UsageError(f"score table {name}: {error}{others}; nothing was scored") from None
+
     def make(
         self, builder: Builder, data: SourceData, config: ConfigSpec, spec: ScoreSpec, options: BuildOptions
     ) -> ScoreTable:
-        """The table `spec` of the rows that `config` divides, which reads it; see `make_table`."""
+        """The table `spec` of the rows that `config` divides, which reads it; see `make_table`.
+
+        Raises UsageError, which names the table of a part: those that were made before stay in the cache.
+        """
+        try:
+            return self._made(builder, data, config, spec, options)
+        except UsageError as error:
+            if spec.part is None or spec.scorer != "pvi":
+                raise
+            kept = "finished tables are kept, and the same command goes on after them"
+            raise UsageError(f"score table {spec.name}: {error}; {kept}") from None
+
+    def _made(
+        self, builder: Builder, data: SourceData, config: ConfigSpec, spec: ScoreSpec, options: BuildOptions
+    ) -> ScoreTable:
         if spec.scorer == "bm25":
             assert spec.part is not None
             rows, cache = data.part(spec.part).table, cache_folder(self.cache)

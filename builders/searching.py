@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -17,6 +17,7 @@ from ..splitting.scores import ScoreTable
 from ..splitting.scores.bm25.analysis import load_analyzer
 from ..splitting.scores.overlap import PUBLISHED_HITS, Corpus, SearchOptions, score_by_overlap
 from .base import Builder, BuildOptions, ConfigSpec
+from .corpora.base import SENTENCES, Sentences
 
 CONSTRUCTIONS = ("parsed", "published")
 """Queries from dependency parses (the paper) or from part-of-speech tags (its code)."""
@@ -24,7 +25,6 @@ _BY_METHOD = {
     "query": {"corrected": "parsed", "published": "published"},
     "idf": {"corrected": "paper", "published": "whoosh"},
 }
-Sentences = Literal["none", "lines", "punkt"]
 CHINESE = "zh"
 ENGLISH_ANALYZER = "english"
 
@@ -69,8 +69,8 @@ class CorpusSearch:
         self._construction(options)
         self._options(options)
         load_analyzer(self.chinese_analyzer)
-        if self.sentences not in get_args(Sentences):
-            words = " or ".join(get_args(Sentences))
+        if self.sentences not in SENTENCES:
+            words = " or ".join(SENTENCES)
             raise UsageError(f"no way {show(self.sentences)} to cut sentences; give {words}")
 
     def table(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -10,6 +12,7 @@ from typing import Any
 
 EXIT_INTERNAL = 3
 EXIT_INTERRUPTED = 130
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,6 +34,11 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except OSError as error:
+        if error.errno is not None and error.errno in _FULL:
+            place = "" if error.filename is None else f"{redact(str(error.filename))}: "
+            fix = "free some space; the same command goes on where it stopped"
+            print(f"error: {place}the disk is full ({os.strerror(error.errno)}); {fix}", file=sys.stderr)
+            return 2
         if error.filename is None:
             raise
         print(

@@ -63,7 +63,7 @@ def build(
         str,
         typer.Argument(
             help="spider, snli, boolq, geoquery, curriculum, curriculum_clean, curriculum_difficulty, "
-            "winograd, or a plugin's name; see `benchwright list`."
+            "winograd, knowref_60k, or a plugin's name; see `benchwright list`."
         ),
     ],
     source: Annotated[

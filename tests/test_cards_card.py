@@ -9,16 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cards_release import (
-    SIZES,
-    add_results,
-    default_configs,
-    make_release,
-    properties,
-    source_rows,
-    split_config,
-    write_properties,
-)
+from cards_analyses import add_results, properties, write_properties
+from cards_release import SIZES, default_configs, make_release, source_rows, split_config
 from jinja2 import UndefinedError
 from markdown_it import MarkdownIt
 from pytest_regressions.file_regression import FileRegressionFixture

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cards_analyses import properties, write_properties
 from cards_curriculum import CELLS, experiments, information, make_curriculum, write_analyses
-from cards_release import make_release, properties, split_config, write_properties
+from cards_release import make_release, split_config
 from markdown_it import MarkdownIt
 from pytest_regressions.file_regression import FileRegressionFixture
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cards_release import SIZES, make_release, properties, split_config, write_properties
+from cards_analyses import properties, write_properties
+from cards_release import SIZES, make_release, split_config
 
 from benchwright.cards import render_card
 from benchwright.release import ReleaseFolder

@@ -11,7 +11,8 @@ from typing import Any
 
 import matplotlib
 import pytest
-from cards_release import add_results, make_release, properties, split_config, write_properties
+from cards_analyses import add_results, properties, write_properties
+from cards_release import make_release, split_config
 from datasets.data_files import DEFAULT_PATTERNS_SPLIT_IN_FILENAME
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cards_release import add_results, make_release
+from cards_analyses import add_results
+from cards_release import make_release
 
 from benchwright.builders.build import split
 from benchwright.cards import README, render_card, seal, seal_differences, write_card

@@ -250,6 +250,20 @@ def test_a_recast_for_no_phenomenon_is_named(tmp_path: Path, plugin: Callable[[s
         read(tmp_path / "source")
 
 
+def test_a_recast_with_a_label_of_its_own_is_named_with_its_row(
+    tmp_path: Path, plugin: Callable[[str], None]
+) -> None:
+    """PIQA's labels are two; `sprl` has the same two, `control` has three others."""
+    plugin("control")
+    with pytest.raises(SourceError) as caught:
+        read(tmp_path / "source")
+    fault = caught.value
+    assert fault.reason == "recast control/hens gives a label that its phenomenon does not have"
+    assert (fault.row, fault.field) == (0, "label")
+    assert "not-entailed" in str(fault) or "'entailed'" in str(fault)
+    assert "labels of control are: entailment, neutral, contradiction" in str(fault)
+
+
 def test_corpora_are_not_read_from_an_archive(tmp_path: Path) -> None:
     archive = shutil.make_archive(str(tmp_path / "all"), "zip", copy(tmp_path / "corpora", "piqa", "mrpc"))
     with pytest.raises(SourceError, match=r"a folder, no archive, with CORPUS/ and the corpus' own files"):

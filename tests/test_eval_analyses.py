@@ -174,6 +174,10 @@ def test_summary_in_the_index(tmp_path: Path) -> None:
         "generalisation": 0,
         "partial_input": 0,
         "outcomes": 0,
+        "overlap_subsets": 0,
+        "overlap_differences": 0,
+        "overlap_comparisons": 0,
+        "overlap_twins": 0,
     }
     assert analyses["score_correlations"] == [
         {"first": "lm_kfold", "second": "lm_prompt", "rows": 60, "pearson": pytest.approx(1.0)}

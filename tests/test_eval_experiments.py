@@ -123,7 +123,7 @@ def test_a_partial_input_stands_beside_the_same_run_with_both_texts() -> None:
 
 
 def test_the_interval_of_a_partial_input_pairs_both_answers_to_each_row() -> None:
-    """The answers agree on half of the rows, so that the interval is far narrower than that of two samples."""
+    """The answers agree on half of the rows, so that the interval is narrower than that of two samples."""
     rows = 200
     right = {
         FULL: {f"u{n}": float(n % 10 != 0) for n in range(rows)},

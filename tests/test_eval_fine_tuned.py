@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -445,3 +446,21 @@ def test_an_interrupted_training_goes_on_and_leaves_nothing(
     assert resumed[0] == 3
     assert found == expected
     assert list((cache / "training").iterdir()) == []
+
+
+def test_a_model_is_read_once_for_each_set_of_labels(encoder: str, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(encoder, tmp_path / "model"))
+    model = load_trainable_classifier(str(folder))
+    assert load_trainable_classifier(str(folder)) is model
+    assert load_trainable_classifier(str(folder), device="cpu") is not model
+    two = model.for_labels(("a", "b"), seed=0)
+    three = model.for_labels(("a", "b", "c"), seed=0)
+    assert model.for_labels(("a", "b"), seed=0) is two
+    assert model.for_labels(("a", "b", "c"), seed=0) is three
+    texts = ["a man sleeps"], ["someone sleeps"]
+    other = model.for_labels(("a", "b"), seed=1)
+    assert not np.array_equal(other.classify(*texts).logits, two.classify(*texts).logits)
+    again = model.for_labels(("a", "b"), seed=0)
+    assert np.array_equal(again.classify(*texts).logits, two.classify(*texts).logits)
+    (folder / "README.md").write_text("Another model now.", encoding="utf-8")
+    assert load_trainable_classifier(str(folder)) is not model

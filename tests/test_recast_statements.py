@@ -37,6 +37,13 @@ def by_label(result: Recasting, label: str) -> dict[str, dict[str, Any]]:
     return {row["source_id"]: row for row in result.rows if row["label"] == label}
 
 
+@pytest.mark.parametrize("content", [{}, {"nfl_1": {"passage": PASSAGE, "qa_pairs": []}}])
+def test_drop_without_a_question_is_refused(tmp_path: Path, content: dict[str, Any]) -> None:
+    write(tmp_path, "drop_dataset_train.json", json.dumps(content))
+    with pytest.raises(SourceError, match="no question; give"):
+        recast("drop/drop", tmp_path)
+
+
 def test_drop_puts_answers_in_statements(tmp_path: Path) -> None:
     write_drop(
         tmp_path,

@@ -124,7 +124,7 @@ TRIPLES = [
     # verbs joined by "and", taken for nouns, or inflected already
     ("Whom did the guards chase and catch?", "the thief", "The guards chased and caught the thief."),
     ("Which field relies on statistics?", "genetics", "genetics relies on statistics."),
-    ("How long does the storm lasts?", "two days", "The storm lasts two days."),
+    ("When does the fair opens?", "May", "The fair opens in May."),
     ("How many children are homeless?", "40", "40 children are homeless."),
     ("How many stories tall is the tower?", "29", "The tower is 29 stories tall."),
     ("How did many traders become rich?", "by selling salt", "Many traders became rich by selling salt."),
@@ -136,7 +136,6 @@ TRIPLES = [
     ("How many ministries does it run?", "one", "It runs one ministry."),
     ("What is the climate like in Oslo?", "cold", "The climate in Oslo is cold."),
     ("What is the town that Lou lives near?", "Orla", "The town that Lou lives near is Orla."),
-    ("What are frames dependent on for support?", "walls", "Frames are dependent on walls for support."),
     # answers that repeat the question or bring their own form
     ("What company is it a part of?", "a part of Orla Steel", "It is a part of Orla Steel."),
     ("How is growth defined?", "defined as gain in size", "Growth is defined as gain in size."),

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -145,7 +145,7 @@ def open_hub_corpus(
     id_field: str | None,
     sentences: Sentences,
     on_bad_row: Policy,
-    rewrite: Any,
+    rewrite: Callable[[str], str] | None,
     choices: dict[str, Any],
     client: HubClient | None = None,
 ) -> Corpus:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol
 
 from ...atomic import atomic_open, write_text
 from ...errors import SourceError, UsageError, show
@@ -18,7 +18,6 @@ from ...hashing import canonical_json, sha256_text
 
 _STATE = "stages.json"
 _FORMAT = 1
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,14 @@ class FunnelStage:
         return "\n".join(lines)
 
 
+class Counting(Protocol):
+    """What a stage counts while its records are written."""
+
+    def funnel(self) -> list[FunnelStage]:
+        """Asked when the records have ended."""
+        ...
+
+
 class StageFolder:
     """Files of stages in `root`, and in `stages.json` what each was made from and what it counted.
 
@@ -67,12 +74,14 @@ class StageFolder:
             raise UsageError(f"{root} was made by another version; give a new folder")
 
     def run(
-        self, name: str, key: Mapping[str, Any], records: Callable[[], tuple[Iterator[dict[str, Any]], T]]
+        self,
+        name: str,
+        key: Mapping[str, Any],
+        records: Callable[[], tuple[Iterator[dict[str, Any]], Counting]],
     ) -> str:
         """Make the file `name` unless it stands there, made with the same `key`; returns its sha256.
 
-        `records` gives the lines, to be written as they come, and an object with `funnel()`, asked when they
-        have ended.
+        `records` gives the lines, to be written as they come, and what counts them.
         """
         known = self._state.get("files", {}).get(name)
         wanted = sha256_text(canonical_json(dict(key)))
@@ -86,11 +95,10 @@ class StageFolder:
                 line = json.dumps(record, ensure_ascii=False) + "\n"
                 digest.update(line.encode())
                 stream.write(line)
-        funnel: list[FunnelStage] = counts.funnel()  # type: ignore[attr-defined]
         entry = {
             "key": wanted,
             "sha256": f"sha256:{digest.hexdigest()}",
-            "funnel": [stage.to_json() for stage in funnel],
+            "funnel": [stage.to_json() for stage in counts.funnel()],
         }
         self._state = {"format": _FORMAT, "files": {**self._state.get("files", {}), name: entry}}
         write_text(self.root / _STATE, json.dumps(self._state, indent=2) + "\n")
@@ -104,7 +112,7 @@ class StageFolder:
                 stage = FunnelStage.from_json(data)
                 kept, dropped = summed.get((stage.stage, stage.unit), (0, Counter()))
                 summed[stage.stage, stage.unit] = kept + stage.kept, dropped + Counter(stage.dropped)
-        return [FunnelStage(*names, kept, dropped) for names, (kept, dropped) in summed.items()]
+        return [FunnelStage(*place, kept, dropped) for place, (kept, dropped) in summed.items()]
 
     def names(self, beginning: str) -> list[str]:
         """The files whose names begin so, sorted."""

@@ -96,7 +96,7 @@ def _task(record: Mapping[str, Any]) -> dict[str, str]:
     text, pronoun, start = record["text"], record["pronoun"], record["pronoun_loc"]
     end = start + len(pronoun)
     candidates = [record["candidate0"], record["candidate1"]]
-    first, second = reversed(candidates) if _is_reversed(record["task_id"]) else candidates
+    first, second = candidates[::-1] if _is_reversed(record["task_id"]) else candidates
     return {
         "task_id": record["task_id"],
         "text": f"{text[:start]}[{pronoun}]{text[end:]}",
@@ -262,7 +262,7 @@ class _Row:
 
     def named(self) -> dict[str, str]:
         names = [self.problem["candidate0"], self.problem["candidate1"]]
-        first, second = reversed(names) if self.reversed else names
+        first, second = names[::-1] if self.reversed else names
         return {
             "candidate0": first,
             "candidate1": second,

@@ -144,16 +144,14 @@ class KnowRefBuilder(Builder):
         ]
 
     def split_rows(self, data: SourceData) -> SplitRows:
-        """Rows with their labels; rows of one sentence are a group."""
+        """Rows with their labels; sentences that are released twice stay in the parts where they are."""
         table = data.table
         uids = table.column("uid").to_pylist()
-        sentences = table.column("sentence_sha224").combine_chunks().dictionary_encode().indices
         return SplitRows(
             uids=table.column("uid").combine_chunks(),
             source_index=table.column("source_index").to_numpy().astype(np.int64),
             labels=table.column("label").to_numpy(),
             label_names=PRONOUN_RESOLUTION.labels or (),
-            groups=sentences.cast(pa.int64()).to_numpy(),
             source_splits=np.array([uid.split(":")[1] for uid in uids]),
         )
 

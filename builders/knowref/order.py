@@ -36,7 +36,8 @@ def set_order(hashes: Sequence[int]) -> list[int]:
             size = _SMALLEST
             while size <= filled * 4:
                 size *= 2
-            old, table = table, [None] * size
+            old = table
+            table = [None] * size
             for entry in old:
                 if entry is not None:
                     _insert(table, hashes, entry)
@@ -72,5 +73,6 @@ def order_is_sure(first: Span, second: Span) -> bool:
 
     True where tables of 8, 32 and 128 places agree; that others take their places is left out of account.
     """
-    first_hash, second_hash = hash_of_tuple(first), hash_of_tuple(second)
-    return len({first_hash % size <= second_hash % size for size in (8, 32, 128)}) == 1
+    hashes = hash_of_tuple(first), hash_of_tuple(second)
+    alone = set_order(hashes) == [0, 1]
+    return all((hashes[0] % size <= hashes[1] % size) == alone for size in (32, 128))

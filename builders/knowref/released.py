@@ -331,6 +331,8 @@ def _only(record: Record, name: str) -> str:
 
 def _from_dump(file: InputFile, originals: _Originals, parser: SentenceParser | None) -> int:
     """Look all wanted sentences up in a dump, and parse those found; their number."""
+    if file.member is not None:
+        raise SourceError("a dump inside an archive", path=file.shown, fix="unpack the archive")
     hits: list[str] = []
     for sentence in _sentences(file):
         if originals.missing(sha224 := sentence_hash(sentence)):

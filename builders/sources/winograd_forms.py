@@ -322,8 +322,9 @@ def _pronoun_place(record: Record) -> tuple[str, str, int] | None:
     """Text, pronoun and index of a record, None where one of them is missing or of another type."""
     fields = record.fields
     text, word, index = (fields.get(name) for name in ("text", "target.span2_text", "target.span2_index"))
-    usable = type(text) is str and type(word) is str and type(index) is int
-    return (text, word, index) if usable else None
+    if type(text) is str and type(word) is str and type(index) is int:
+        return text, word, index
+    return None
 
 
 def _by_characters(text: str, word: str, index: int) -> int | None:

@@ -351,11 +351,7 @@ def subject_text(q: Question, verb: int) -> tuple[str, list[str]]:
         and q.tags[end - 1] in ("RB", "RBS", "RBR")
         and (
             q.lows[end - 1] in ADVERBS
-            or (
-                len(q.lows[end - 1]) > 5
-                and q.lows[end - 1].endswith("ly")
-                and q.tags[end - 2] not in ("DT", "IN", "CC", "JJ")
-            )
+            or (_ADVERB.fullmatch(q.lows[end - 1]) and q.tags[end - 2] not in ("DT", "IN", "CC", "JJ"))
         )
     ):
         end -= 1

@@ -129,15 +129,17 @@ def fill(frame: Frame, text: str, tags: tuple[str, ...] = ()) -> str | None:
         before = _without_repeated(before, answer.first)
     if frame.rule.endswith("subject") and _repeats_verb(after, words):
         return None
+    named = False
     if frame.slot in _NOMINAL or (frame.slot == "which" and not _names_a_work(frame.noun)):
         opened = _opened(frame, text, tags)
         if opened is None:
             return None
-        lead = lead or opened
+        if opened:
+            lead, named = opened, True
     before, after = _without_overlap(before, after, words)
     if _repeats_three(before, after, words):
         return None
-    named = (not lead and FRONT_NAMING.search(before) is not None) or _names_a_work(frame.noun)
+    named = named or (not lead and FRONT_NAMING.search(before) is not None) or _names_a_work(frame.noun)
     people = not before and frame.noun.lower().split(" of ")[0].rsplit(" ", 1)[-1] in PEOPLES | {"person"}
     missing = needs_article(text, before) or (people and is_people(words))
     if frame.slot in _WITH_ARTICLE and lead in BEFORE_THE and not named and missing:

@@ -98,7 +98,7 @@ def _is_plural(words: list[str], tags: tuple[str, ...]) -> bool:
             if not one or words[i + 1 : i + 2] in (["a"], ["an"], ["the"]):
                 return True
             continue
-        plural = word.rstrip(",;").endswith("s") or word.lower() in PLURALS
+        plural = re.search(r"(?<!ic)s$", word.rstrip(",;")) is not None or word.lower() in PLURALS
         head = (
             ("NNS" if plural else "NN")
             if tag == "NNS"

@@ -98,19 +98,25 @@ def inverted_be(q: Question, phrase: WhPhrase, kind: str) -> Frame | str:
             "noun" if kind == "how" else phrase.slot,
             phrase.noun,
         )
-    if place is None and kind == "where" and q.lows[-1] in ("to", "from", "at", "in", "on") and len(q) > 2:
-        return Frame("stranded", f"{q.text(1, len(q) - 1)} {verb} {q.words[-1]}", "")
-    if place is None and kind in ("where", "when") and q.lows[-1] in OFFICES and q.tags[1] == "NNP":
-        return with_gap(q, len(q) - 1, _be_head(q, len(q) - 1), phrase, kind)
-    if place is None and q.lows[-1] in ("occur", "happen", "begin", "originate", "arise", "appear", "exist"):
-        return "two_verbs"
     if place is None:
-        before = f"{q.text(1)} {verb}"
-        if phrase.preposition:
-            slot = "dated" if kind == "which" else phrase.slot
-            return Frame("located", f"{before} {phrase.preposition}", "", slot, phrase.noun)
-        return Frame("located", before, "", phrase.slot, phrase.noun)
+        return _located(q, verb, phrase, kind)
     return with_gap(q, place, _be_head(q, place), phrase, kind)
+
+
+def _located(q: Question, verb: str, phrase: WhPhrase, kind: str) -> Frame | str:
+    """BE and one noun phrase: the slot is the predicate ("Where is the castle")."""
+    last = q.lows[-1]
+    if kind == "where" and last in ("to", "from", "at", "in", "on") and len(q) > 2:
+        return Frame("stranded", f"{q.text(1, len(q) - 1)} {verb} {q.words[-1]}", "")
+    if kind in ("where", "when") and last in OFFICES and q.tags[1] == "NNP":
+        return with_gap(q, len(q) - 1, _be_head(q, len(q) - 1), phrase, kind)
+    if last in ("occur", "happen", "begin", "originate", "arise", "appear", "exist"):
+        return "two_verbs"
+    before = f"{q.text(1)} {verb}"
+    if phrase.preposition:
+        slot = "dated" if kind == "which" else phrase.slot
+        return Frame("located", f"{before} {phrase.preposition}", "", slot, phrase.noun)
+    return Frame("located", before, "", phrase.slot, phrase.noun)
 
 
 def _be_head(q: Question, place: int) -> str:

@@ -257,7 +257,7 @@ def _paired_interval(
     if metric != ACCURACY:
         return None, None
     given = [[answers(run, metric) for run in runs] for runs in (first, second)]
-    shared = set[str].intersection(*(set(found) for runs in given for found in runs))
+    shared = set.intersection(*(set(found) for runs in given for found in runs))
     if not shared:
         return None, None
     uids = sorted(shared)

@@ -30,7 +30,7 @@ def mcnemar(only_first: int, only_second: int) -> float:
     for k in range(min(only_first, only_second) + 1):
         tail += term
         term = term * (n - k) // (k + 1)
-    return min(1.0, 2 * tail / 2**n)
+    return min(1.0, 2 * tail / (1 << n))
 
 
 def fisher(first_right: int, first: int, second_right: int, second: int) -> float:

@@ -246,8 +246,9 @@ def fine_tune_classifier(
         seed,
         progress,
         groups=groups,
-        checkpoints=checkpoints
-        and checkpoints_in(
+        checkpoints=None
+        if checkpoints is None
+        else checkpoints_in(
             checkpoints,
             checkpoint_seconds,
             model=model.identity(),

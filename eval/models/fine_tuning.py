@@ -182,8 +182,9 @@ def fine_tune(
         recipe.loop_settings(),
         seed,
         progress,
-        checkpoints=checkpoints
-        and checkpoints_in(
+        checkpoints=None
+        if checkpoints is None
+        else checkpoints_in(
             checkpoints,
             checkpoint_seconds,
             model=model.identity(),

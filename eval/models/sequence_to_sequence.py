@@ -208,8 +208,9 @@ def fine_tune_sequence_to_sequence(
         recipe.loop_settings(),
         seed,
         progress,
-        checkpoints=checkpoints
-        and checkpoints_in(
+        checkpoints=None
+        if checkpoints is None
+        else checkpoints_in(
             checkpoints,
             checkpoint_seconds,
             model={**model.identity(), "added_token": added_token},

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchwright.errors import BenchwrightWarning, UsageError
@@ -12,11 +13,15 @@ from benchwright.errors import BenchwrightWarning, UsageError
 from ._identity import environment, tokenizer_sha256, weights_sha256
 from .classifier import load_classifier
 from .classifier_training import load_untrained_classifier
-from .embedded import embedded_model
+from .embedded import embedded_model, get_model, require_models_extra
 from .labels import align_labels
 
 if TYPE_CHECKING:
     from .classifier import SequenceClassifier
+
+
+_KEPT = 2
+"""How many classifiers with new heads a model keeps at most."""
 
 
 class TrainableClassifier:
@@ -27,13 +32,14 @@ class TrainableClassifier:
 
     def __init__(self, model: str, revision: str | None, device: str) -> None:
         self._model, self._revision, self._device = model, revision, device
+        self._fresh: dict[tuple[tuple[str, ...], int], SequenceClassifier] = {}
         self.name, self.revision = self._body.name, self._body.revision
 
     def __repr__(self) -> str:
         return f"TrainableClassifier({self.name!r})"
 
     def for_labels(self, labels: Sequence[str], seed: int) -> SequenceClassifier:
-        """A classifier of these labels.
+        """A classifier of these labels, not to be changed: others may get the same one.
 
         A model with a head whose outputs stand for the labels keeps it, several outputs of one label summed
         (neutral and contradiction are `not-entailed`); any other gets a new head, drawn from `seed`.
@@ -48,9 +54,13 @@ class TrainableClassifier:
                 "it is trained with a new head"
             )
             warnings.warn(message, BenchwrightWarning, stacklevel=2)
-        return load_untrained_classifier(
+        # Data sets of one release mostly have one or two sets of labels: of these no model is read again.
+        key = (tuple(labels), seed)
+        fresh = self._fresh.pop(key, None) or load_untrained_classifier(
             self._model, labels, revision=self._revision, device=self._device, seed=seed
         )
+        self._fresh = {**dict(list(self._fresh.items())[1 - _KEPT :]), key: fresh}
+        return fresh
 
     def keeps_head(self, labels: Sequence[str]) -> bool:
         """Whether `for_labels` keeps the model's own head."""
@@ -107,7 +117,26 @@ def load_trainable_classifier(
 ) -> TrainableClassifier:
     """A model to fine-tune: an embedded one by its name, a Hub id (at `revision`) or a local folder.
 
+    The last one is kept for the next call, unless its files on this machine are others by then.
+
     Raises PrerequisiteError where torch or the embedded model is missing, UsageError where there is no such
     model.
     """
+    require_models_extra()
+    return _loaded(model, revision, device, _files(model))
+
+
+@lru_cache(maxsize=1)
+def _loaded(
+    model: str, revision: str | None, device: str, files: tuple[tuple[str, int, int], ...]
+) -> TrainableClassifier:
     return TrainableClassifier(model, revision, device)
+
+
+def _files(model: str) -> tuple[tuple[str, int, int], ...]:
+    """Name, bytes and time of change of a model's files; empty for one of the Hub, which a revision names."""
+    folder = Path(model) if embedded_model(model) is None else get_model(model, fetch=False)
+    if not folder.is_dir():
+        return ()
+    stats = [(path.name, path.stat()) for path in sorted(folder.iterdir())]
+    return tuple((name, found.st_size, found.st_mtime_ns) for name, found in stats)

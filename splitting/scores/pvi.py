@@ -141,12 +141,7 @@ def score_with_pvi(
     if fit not in FITS:
         raise UsageError(f"no fit {show(fit)}; give {' or '.join(FITS)}")
     chosen = PviRecipe.of(fit, recipe or {})
-    rows = _with_length(rows)
-    check_rows(rows)
-    source_order = np.argsort(rows.column("source_index").to_numpy(), kind="stable")
-    ordered = rows.take(source_order)
-    pairs = read_pairs(ordered, task)
-    fold_of = draw_label_folds(pairs, k, seed) if fit == "cross_fitted" else np.full(len(pairs), NO_FOLD)
+    source_order, ordered, pairs, fold_of = _prepared(rows, task, k, fit, seed)
     models = PviModels(
         load_trainable_classifier(model, revision=revision, device=options.device).for_labels(
             pairs.label_names, seed
@@ -165,6 +160,24 @@ def score_with_pvi(
     found, provenance = _measured(models, key, cache, ordered)
     table = _table(ordered, found, fold_of).take(np.argsort(source_order, kind="stable"))
     return ScoreTable(table.combine_chunks(), provenance, score_identity(key))
+
+
+def check_pvi_rows(rows: pa.Table, task: Task, *, k: int, fit: Fit, seed: int = 42) -> None:
+    """Raise what `score_with_pvi` raises for rows that it cannot use, without a model."""
+    _prepared(rows, task, k, fit, seed)
+
+
+def _prepared(
+    rows: pa.Table, task: Task, k: int, fit: Fit, seed: int
+) -> tuple[np.ndarray, pa.Table, LabelledPairs, np.ndarray]:
+    """The order of the source (int64[n]), and in it the rows, their pairs and the fold of each (int8[n])."""
+    rows = _with_length(rows)
+    check_rows(rows)
+    source_order = np.argsort(rows.column("source_index").to_numpy(), kind="stable")
+    ordered = rows.take(source_order)
+    pairs = read_pairs(ordered, task)
+    fold_of = draw_label_folds(pairs, k, seed) if fit == "cross_fitted" else np.full(len(pairs), NO_FOLD)
+    return source_order, ordered, pairs, fold_of
 
 
 def _measured(

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cards_release import add_results, make_release, source_rows
+from cards_analyses import add_results
+from cards_release import make_release, source_rows
 
 from benchwright.cards import render_card, write_card
 from benchwright.errors import ReleaseError

@@ -311,7 +311,7 @@ class SplitRecords:
 
     def __iter__(self) -> Iterator[tuple[str, Record]]:
         for split, file in self._found.items():
-            reader = CsvRecords if file.format == "csv" else Records
+            reader: type[CsvRecords] | type[Records] = CsvRecords if file.format == "csv" else Records
             records = reader(file, self._faults)
             for record in records:
                 yield split, record

@@ -101,7 +101,8 @@ class _Weights:
 
     def __init__(self, formula: str, statistics: Statistics) -> None:
         self._formula, self._statistics = formula, statistics
-        self.norms: Scores = K1 * ((1 - B) + B * LENGTHS / statistics.average_length)
+        norms = K1 * ((1 - B) + B * LENGTHS / statistics.average_length)
+        self.norms: Scores = norms.astype(np.float64)
 
     def idf(self, term: str) -> float:
         frequency = self._statistics.document_frequencies[term]
@@ -272,7 +273,7 @@ def _frequencies(occurrences: Numbers, documents: Numbers) -> Numbers:
 
 def _frequencies_of_few(occurrences: Numbers, documents: Numbers) -> Numbers:
     """The same by bisection in plain Python: a handful of look-ups costs less than one call of numpy."""
-    held = memoryview(occurrences)
+    held = occurrences.data
     counts: list[int] = []
     for document in documents.tolist():
         first = bisect_left(held, document << 32)

@@ -155,7 +155,7 @@ def _weighting(idf: str) -> Any:
     if idf == "whoosh":
         return whoosh.scoring.BM25F(B=B, K1=K1)
 
-    class PaperWeighting(whoosh.scoring.BM25F):  # type: ignore[misc, name-defined]
+    class PaperWeighting(whoosh.scoring.BM25F):  # type: ignore[name-defined]
         def idf(self, searcher: Any, fieldname: str, text: bytes) -> float:
             parent = searcher.get_parent()
             return inverse_document_frequency(

@@ -192,11 +192,13 @@ def _first_phrase(asked: TermQuery, positions: Mapping[str, Sequence[int]]) -> t
 
 
 def _places(text: str, terms: Sequence[str], analyzer: Analyzer) -> list[Place]:
-    """The characters of each term; nothing where terms are not those of single words."""
+    """The characters of each term; nothing where terms are not single words."""
     spans: list[Place] = []
     found: list[str] = []
     for word in _WORD.finditer(text):
         of_word = analyzer.terms(word[0])
+        if len(of_word) > 1:
+            return []
         found += of_word
         spans += [word.span()] * len(of_word)
     return spans if found == list(terms) else []
