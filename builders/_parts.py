@@ -80,8 +80,9 @@ class Part:
             return placed
         if withdrawn.any():
             found = found.take(pa.array(np.arange(len(found)), mask=withdrawn))
-        for name in () if placed is None else placed.column_names:
-            found = found.append_column(name, placed.column(name))
+        if placed is not None:
+            for name in placed.column_names:
+                found = found.append_column(name, placed.column(name))
         return found
 
 

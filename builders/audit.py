@@ -281,7 +281,7 @@ def unscored_findings(tables: Iterable[tuple[str, str | None, pa.Table]]) -> lis
     """
     findings = []
     for name, scorer, table in tables:
-        placed = _UNSCORED_ROWS.get(scorer, "they are placed in train")
+        placed = _UNSCORED_ROWS.get(scorer or "", "they are placed in train")
         status = table.column("status")
         for value in sorted(set(pc.unique(status).to_pylist()) - {"ok"}):
             uids = table.filter(pc.equal(status, value)).column("uid").to_pylist()

@@ -298,8 +298,8 @@ def yes_no(q: Question) -> YesNo | str:
     rest = " ".join([*adverbs, q.text(verb)])
     if low not in ("do", "does", "did"):
         return replace(_polar(subject, auxiliary, rest), lost=(q.words[0],))
-    made, _, gone = with_inflected(q, verb)
-    yes = " ".join([subject, *adverbs, made.text(verb)])
+    affirmed, _, gone = with_inflected(q, verb)
+    yes = " ".join([subject, *adverbs, affirmed.text(verb)])
     lead = [a for a in adverbs if a.lower() in ("still", "also")]
     tail = " ".join([*(a for a in adverbs if a not in lead), q.text(verb)])
     return YesNo(

@@ -139,19 +139,21 @@ def _asks(rest: Question) -> bool:
 def _behind(front: str, made: Frame | YesNo | str) -> Frame | YesNo | str:
     if isinstance(made, YesNo):
         return YesNo(f"{front} {made.yes}", f"{front} {made.no}", made.lost)
-    if isinstance(made, Frame):
-        before = made.before
-        if front[-1].isalnum():
-            front += ","
-        if front.endswith("."):
-            before = before[:1].upper() + before[1:]
-        # these slots have the subject in `noun`, to be used without "do"
-        noun = f"{front} {made.noun}" if made.slot in ("doing", "happening") else made.noun
-        return replace(made, rule=f"fronted_{made.rule}", before=f"{front} {before}".strip(), noun=noun)
-    return made
+    return _frame_behind(front, made) if isinstance(made, Frame) else made
 
 
-def _in_place(q: Question) -> Frame | YesNo | str | None:
+def _frame_behind(front: str, made: Frame) -> Frame:
+    before = made.before
+    if front[-1].isalnum():
+        front += ","
+    if front.endswith("."):
+        before = before[:1].upper() + before[1:]
+    # these slots have the subject in `noun`, to be used without "do"
+    noun = f"{front} {made.noun}" if made.slot in ("doing", "happening") else made.noun
+    return replace(made, rule=f"fronted_{made.rule}", before=f"{front} {before}".strip(), noun=noun)
+
+
+def _in_place(q: Question) -> Frame | str | None:
     """ "The city was founded in what year": the wh-phrase is replaced where it stands."""
     if not any(_may_be_verb(q, i) for i in range(len(q))):
         return None
@@ -165,7 +167,7 @@ def _in_place(q: Question) -> Frame | YesNo | str | None:
         if end < len(q) and q.lows[end] in DO and q.low(end + 1) != "not":
             # "Most often what does ...": the question proper begins here
             made = frame(q.part(i))
-            return _behind(q.text(0, i), made) if isinstance(made, Frame) else None
+            return _frame_behind(q.text(0, i), made) if isinstance(made, Frame) else None
         if low == "what" and q.lows[i - 1] == "do":
             without = q.text(0, i - 1)
             lost: tuple[str, ...] = (q.words[i - 1], q.words[i])
@@ -297,7 +299,7 @@ def _wh(q: Question, phrase: WhPhrase, start: int) -> Frame | str:
     made = replace(made, lost=(*made.lost, *lost))
     if phrase.kind == "where" and phrase.noun:
         # "where in Spain is ...": where it is asked for stands in front
-        return _behind(phrase.noun, replace(made, noun=""))
+        return _frame_behind(phrase.noun, replace(made, noun=""))
     return made
 
 
@@ -451,7 +453,7 @@ def _inverted(rest: Question, phrase: WhPhrase, kind: str) -> Frame | str:
         if low in DO and is_doubtful(rest, verb):
             past = inflected_verb(rest, 1)
             verb = past if past is not None else verb
-        elif low in DO and rest.tags[verb - 1] in ("JJ", "DT", "PRP$"):
+        elif low in DO and verb is not None and rest.tags[verb - 1] in ("JJ", "DT", "PRP$"):
             # "who did the town provided clandestine support for"
             verb = inflected_verb(rest, 1) or verb
     if verb is None:

@@ -138,6 +138,10 @@ class _TestSet:
     subsets: dict[str, np.ndarray]
     without: str | None
 
+    def place(self, subset: str) -> dict[str, Any]:
+        """Where a line of the results belongs."""
+        return {"config": self.config, "part": self.part, "subset": subset}
+
     def members(self) -> Iterator[tuple[str, np.ndarray]]:
         yield self.config, np.ones(len(self.uids), dtype=bool)
         yield from self.subsets.items()
@@ -279,8 +283,7 @@ def _subsets(test_set: _TestSet, run: Result, correct: np.ndarray) -> Iterator[S
     for name, members in test_set.members():
         right = _right(correct, members)
         if len(right):
-            place = {"config": test_set.config, "part": test_set.part, "subset": name}
-            yield SubsetAccuracy(**place, **_run(run), metric=ACCURACY, **accuracy(right))
+            yield SubsetAccuracy(**test_set.place(name), **_run(run), metric=ACCURACY, **accuracy(right))
 
 
 def _differences(test_set: _TestSet, run: Result, correct: np.ndarray) -> Iterator[SubsetDifference]:
@@ -292,8 +295,13 @@ def _differences(test_set: _TestSet, run: Result, correct: np.ndarray) -> Iterat
             against, others = test_set.without, test_set.subsets[test_set.without]
         one, two = _right(correct, members), _right(correct, others)
         if len(one) and len(two):
-            place = {"config": test_set.config, "part": test_set.part, "subset": name, "against": against}
-            yield SubsetDifference(**place, **_run(run), metric=ACCURACY, **unpaired(one, two))
+            yield SubsetDifference(
+                **test_set.place(name),
+                against=against,
+                **_run(run),
+                metric=ACCURACY,
+                **unpaired(one, two),
+            )
 
 
 def _comparisons(test_set: _TestSet, runs: Sequence[tuple[Result, np.ndarray]]) -> Iterator[RunDifference]:
@@ -305,9 +313,8 @@ def _comparisons(test_set: _TestSet, runs: Sequence[tuple[Result, np.ndarray]]) 
         for name, members in test_set.members():
             rows = members & both
             if rows.any():
-                place = {"config": test_set.config, "part": test_set.part, "subset": name}
                 yield RunDifference(
-                    **place,
+                    **test_set.place(name),
                     first=_run(one),
                     second=_run(two),
                     metric=ACCURACY,
@@ -323,5 +330,4 @@ def _twins(test_set: _TestSet, run: Result, correct: np.ndarray) -> Iterator[Twi
         rows = np.flatnonzero(members & answered)
         counted = twins(correct[rows] == 1.0, [test_set.pair_ids[row] for row in rows])
         if counted is not None:
-            place = {"config": test_set.config, "part": test_set.part, "subset": name}
-            yield TwinConsistency(**place, **_run(run), **counted)
+            yield TwinConsistency(**test_set.place(name), **_run(run), **counted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -131,15 +132,15 @@ def filled_rows(data: EvaluationData, rows: Rows) -> Iterator[tuple[Filled, ...]
     columns = (rows.inputs[name] for name in ("text", "pronoun", "pronoun_loc", "options"))
     most = len(data.task.labels or ())
     for number, (text, pronoun, place, options) in enumerate(zip(*columns, strict=True)):
-        where = {"path": f"{data.config}/{data.split}", "row": number, "fix": "rebuild the release"}
+        fault = partial(
+            SourceError, path=f"{data.config}/{data.split}", row=number, fix="rebuild the release"
+        )
         if place < 0 or not pronoun or not text.startswith(pronoun, place):
-            raise SourceError("the pronoun does not stand there", field="pronoun_loc", value=place, **where)
+            raise fault("the pronoun does not stand there", field="pronoun_loc", value=place)
         if not 2 <= len(options) <= most or not all(option and option.strip() for option in options):
-            raise SourceError(f"2 to {most} candidates are needed", field="options", value=options, **where)
+            raise fault(f"2 to {most} candidates are needed", field="options", value=options)
         if (data.task.labels or ()).index(rows.gold[number]) >= len(options):
-            raise SourceError(
-                "no candidate has this place", field=data.task.target, value=rows.gold[number], **where
-            )
+            raise fault("no candidate has this place", field=data.task.target, value=rows.gold[number])
         yield tuple(fill(text, pronoun, place, option) for option in options)
 
 

@@ -210,8 +210,8 @@ def marked_text(match: DocumentMatch) -> str:
     >>> marked_text(DocumentMatch("Ann fell down", ((4, 8),), (TermMatch("ann", ("E1",), ((0, 3),), None),)))
     '‹Ann› «fell» down'
     """
-    marks = dict.fromkeys((place for term in match.terms for place in term.places), "‹›")
-    marks |= dict.fromkeys(match.phrase, "«»")
+    marks = dict.fromkeys((place for term in match.terms for place in term.places), ("‹", "›"))
+    marks |= dict.fromkeys(match.phrase, ("«", "»"))
     parts, done = [], 0
     for (start, end), (opening, closing) in sorted(marks.items()):
         parts += [match.text[done:start], opening, match.text[start:end], closing]

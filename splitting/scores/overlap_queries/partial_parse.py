@@ -105,6 +105,9 @@ def _choose(
     query = set(parsed.subtree(query_verb))
     firsts: Sequence[range | None] = found[0] or [None]
     seconds: Sequence[range | None] = (found[1] if len(found) > 1 else ()) or [None]
+    pairs: list[tuple[range | None, range | None]] = [
+        (first, second) for first in firsts for second in seconds
+    ]
 
     def cost(pair: tuple[range | None, range | None]) -> tuple[int, ...]:
         there = [place for place in pair if place is not None]
@@ -115,7 +118,7 @@ def _choose(
         distance = sum(abs(pronoun - place[-1]) for place in there)
         return (overlap, apart, inside, after, distance)
 
-    return list(min(((first, second) for first in firsts for second in seconds), key=cost))
+    return list(min(pairs, key=cost))
 
 
 def _clauses_apart(parsed: ParsedSentence, first: range, second: range) -> int:
