@@ -118,7 +118,8 @@ def _choose(
         distance = sum(abs(pronoun - place[-1]) for place in there)
         return (overlap, apart, inside, after, distance)
 
-    return list(min(pairs, key=cost))
+    best = min(pairs, key=cost)
+    return list(best)
 
 
 def _clauses_apart(parsed: ParsedSentence, first: range, second: range) -> int:
