@@ -27,6 +27,7 @@ from .licences import licence_paragraphs
 from .limitations import limitations
 from .markdown import Markdown
 from .overlap import overlap_sections
+from .overlap_contamination import contamination_sections
 from .overlap_results import overlap_result_sections
 from .overview import (
     column_tables,
@@ -174,7 +175,11 @@ class _Shown:
             distributions,
             _with_readable_figures(release, property_sections(release, found)),
             [*difficulty_section(release), *overlap_sections(release)],
-            [*experiment_sections(release, index, runs), *overlap_result_sections(release, index)],
+            [
+                *experiment_sections(release, index, runs),
+                *overlap_result_sections(release, index),
+                *contamination_sections(release, index),
+            ],
             index,
             runs,
         )

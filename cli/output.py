@@ -204,6 +204,37 @@ def _remarks(result: Result) -> Iterable[str]:
         yield f"no {name}: {reason}"
 
 
+def print_overlap(found: dict[str, list[dict[str, Any]]], as_json: bool) -> None:
+    """One line for each config and run: rows that overlap, accuracy on clean and on overlapping rows."""
+    if as_json:
+        print_json(found)
+        return
+    by_config: dict[str, list[dict[str, Any]]] = {}
+    for entry in found["contamination_accuracy"]:
+        if entry["rule"] == "ngrams":
+            by_config.setdefault(entry["config"], []).append(entry)
+    nothing = {"baseline": "-", "model": None, "clean": None, "overlapping": None}
+    rows = [
+        [
+            line["config"],
+            line["rows"],
+            f"{line['matched']} ({_share(line['matched_share'])}) of {line['ngram']} words",
+            f"{line['above']} ({_share(line['above_share'])}) above {line['cutoff']:g}",
+            " ".join(filter(None, (entry["baseline"], entry["model"]))),
+            *(_share((entry[side] or {}).get("value")) for side in ("clean", "overlapping")),
+        ]
+        for line in found["contamination"]
+        for entry in by_config.get(line["config"], [nothing])
+    ]
+    heads = ["config", "rows", "n-gram matches", "BM25", "run", "clean accuracy", "overlapping accuracy"]
+    typer.echo(table(rows, heads))
+    typer.echo("clean and overlapping rows are told apart by n-grams; the card has both rules")
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f} %"
+
+
 def print_demo(releases: Sequence[ReleaseFolder]) -> None:
     """The tree that was written and how to load it."""
     for release in releases:

@@ -9,13 +9,20 @@ import typer
 
 from .app import app, errors_app
 from .options import (
+    BadRows,
     Baseline,
     Cache,
     Config,
+    Corpora,
+    CorpusField,
+    CorpusForm,
+    Engine,
     Json,
+    OnBadRow,
     Recipe,
     Release,
     ReleasePlace,
+    Sentences,
     Settings,
     names,
     parse_recipe,
@@ -184,6 +191,53 @@ def analyse(
     for note in properties.get("notes", ()):
         typer.echo(f"note: {note['message']}")
     typer.echo(written)
+    _say_where(copy, release, as_json)
+
+
+@app.command()
+def overlap(
+    release: ReleasePlace,
+    out: Copy = None,
+    corpus: Corpora = [],  # noqa: B006 (typer copies it)
+    configs: Annotated[str | None, typer.Option("--config", help="Comma-separated configs.")] = None,
+    ngram: Annotated[int, typer.Option(help="Words of a run that is looked for as it stands.")] = 13,
+    overlap_cutoff: Annotated[float, typer.Option(help="BM25 score above which rows overlap.")] = 25.0,
+    corpus_form: CorpusForm = None,
+    corpus_field: CorpusField = None,
+    sentences: Sentences = "none",
+    idf: Annotated[str, typer.Option(help="Formula of word weights: paper or whoosh.")] = "paper",
+    engine: Engine = "fast",
+    top_hits: Annotated[int, typer.Option(help="Best documents of each corpus that are kept, by id.")] = 5,
+    on_bad_row: OnBadRow = BadRows.fail,
+    cache: Cache = None,
+    as_json: Json = False,
+) -> None:
+    """Search the evaluation rows in corpora (BM25, exact n-grams); accuracy on clean and overlapping rows."""
+    from ..builders.hub.living import local_copy
+    from ..builders.hub.living import overlap as function
+    from ..cards import write_card
+    from ..progress import show
+    from .output import print_overlap
+
+    copy = local_copy(release, out, progress=show)
+    found = function(
+        copy,
+        corpus=corpus,
+        configs=names(configs),
+        ngram=ngram,
+        overlap_cutoff=overlap_cutoff,
+        corpus_form=corpus_form,
+        corpus_field=corpus_field,
+        sentences=sentences,
+        idf=idf,
+        engine=engine,
+        top_hits=top_hits,
+        on_bad_row=on_bad_row.value,
+        cache=cache,
+        progress=show,
+    )
+    write_card(copy)
+    print_overlap(found, as_json)
     _say_where(copy, release, as_json)
 
 

@@ -1,9 +1,10 @@
 """benchwright: challenge datasets from source corpora, evaluated and ready for the Hugging Face Hub.
 
 The Python API is what the command line calls. Making releases: `build`, `split`, `demo`. Checking them:
-`verify`, `rebuild`, `rescore`, `audit`, `diff`, `outdated`. What is added: `evaluate`, `write_card`. Results
-for others: `export`. Releases on the Hub: `publish`, `download`; taking back what was published: `withdraw`,
-`rename`, `yank`. Text that may not be passed on: `strip`, `hydrate`. Everything is imported at first use.
+`verify`, `rebuild`, `rescore`, `audit`, `overlap`, `diff`, `outdated`. What is added: `evaluate`,
+`write_card`. Results for others: `export`. Releases on the Hub: `publish`, `download`; taking back what was
+published: `withdraw`, `rename`, `yank`. Text that may not be passed on: `strip`, `hydrate`. Everything is
+imported at first use.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _API = {
     "export": "benchwright.builders.exports:export",
     "hydrate": "benchwright.builders.hydrate:hydrate",
     "outdated": "benchwright.builders.hub.outdated:outdated",
+    "overlap": "benchwright.builders.hub.living:overlap",
     "publish": "benchwright.builders.hub.publish:publish",
     "rebuild": "benchwright.builders.rebuild:rebuild",
     "rename": "benchwright.builders.errata:rename",

@@ -42,6 +42,7 @@ PAIRS = [
     (releases.audit, audit.audit),
     (results.evaluate, living.evaluate),
     (results.analyse, living.analyse),
+    (results.overlap, living.overlap),
     (results.card, living.card),
     (results.explain, explaining.explain),
     (results.export_errors, analyses.export_errors),

@@ -178,6 +178,8 @@ def test_summary_in_the_index(tmp_path: Path) -> None:
         "overlap_differences": 0,
         "overlap_comparisons": 0,
         "overlap_twins": 0,
+        "contamination": 0,
+        "contamination_accuracy": 0,
     }
     assert analyses["score_correlations"] == [
         {"first": "lm_kfold", "second": "lm_prompt", "rows": 60, "pearson": pytest.approx(1.0)}

@@ -19,6 +19,7 @@ from ...progress import Stage, no_progress
 from ...release import MANIFEST, ReleaseFolder
 from .._staging import Staging, writing
 from ..analyse import analyse as analyse_folder
+from ..overlap import overlap as overlap_folder
 from ..release import manifest_text
 from ..versions import versions_among
 from .client import HubClient
@@ -152,6 +153,7 @@ def _on_a_copy(function: Callable[..., T]) -> Callable[..., T]:
 
 evaluate = _on_a_copy(evaluate_folder)
 analyse = _on_a_copy(analyse_folder)
+overlap = _on_a_copy(overlap_folder)
 
 
 def card(release: str | Path | ReleaseFolder, *, out: str | Path | None = None) -> WrittenCard:

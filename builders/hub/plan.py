@@ -29,7 +29,9 @@ LARGE_BYTES = 10_000_000
 _BLOCK = 1 << 20
 _SHOWN = 20
 _OWN_FILES = frozenset({"manifest.json", "README.md", "eval.yaml"})
-_OWN_RESULTS = re.compile(r"results/(index\.json|[^/]+/[^/]+\.(json|predictions\.jsonl|errors\.jsonl))")
+_OWN_RESULTS = re.compile(
+    r"results/(index\.json|[^/]+/(overlap\.parquet|[^/]+\.(json|predictions\.jsonl|errors\.jsonl)))"
+)
 
 
 @dataclass(frozen=True)

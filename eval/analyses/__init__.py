@@ -32,6 +32,7 @@ from .comparisons import (
     relative_error_increase,
     scorer_comparison,
 )
+from .contamination import CleanAccuracy, Contamination, contamination_analyses
 from .errors import ErrorCounts, count_errors, export_errors, sample_errors, store_typed_errors, typed_errors
 from .experiments import (
     GeneralisationCell,
@@ -65,6 +66,8 @@ from .scorers import (
 
 __all__ = [
     "Breakdown",
+    "CleanAccuracy",
+    "Contamination",
     "Drop",
     "ErrorCounts",
     "EvaluationOverlap",
@@ -85,6 +88,7 @@ __all__ = [
     "TwinConsistency",
     "breakdowns",
     "comparable_configs",
+    "contamination_analyses",
     "count_errors",
     "drops",
     "evaluation_overlaps",
@@ -116,7 +120,7 @@ __all__ = [
     "with_known",
 ]
 
-_OF_ROWS = ("breakdowns", "projections", "errors")
+_OF_ROWS = ("breakdowns", "projections", "errors", "contamination_accuracy")
 """Analyses that read columns of the corpus, or what was answered to single rows."""
 
 
@@ -126,7 +130,8 @@ def summary(release: ReleaseFolder, results: Sequence[Result]) -> dict[str, list
     Keys: `random_spread`, `drops`, `forward_and_reverse`, `score_correlations`, `evaluation_overlaps`,
     `scorer_comparison`, `breakdowns`, `projections`, `errors`, `inoculation`, `generalisation`,
     `partial_input`, `outcomes`, `overlap_subsets`, `overlap_differences`, `overlap_comparisons`,
-    `overlap_twins`. A list is empty where the release has nothing to compare.
+    `overlap_twins`, `contamination`, `contamination_accuracy`. A list is empty where the release has nothing
+    to compare.
     """
     configs = release.placed_configs
     groups = comparable_configs(configs)
@@ -154,6 +159,7 @@ def summary(release: ReleaseFolder, results: Sequence[Result]) -> dict[str, list
         "partial_input": partial_input(results, stored_answers(release)),
         "outcomes": outcomes(configs, results),
         **overlap_analyses(release, results),
+        **contamination_analyses(release, results),
     }
     return {name: [asdict(row) for row in rows] for name, rows in found.items()}
 
@@ -166,7 +172,8 @@ def with_known(
 ) -> dict[str, list[dict[str, Any]]]:
     """A `summary` with lines of an earlier one on results whose rows or answers have no text here.
 
-    `results` are those that are not stale: an earlier line on one of them speaks of the same rows.
+    `results` are those that are not stale: an earlier line on one of them speaks of the same rows. One of a
+    search in corpora counts only as long as that search stands.
     """
     away = {
         (result.baseline, result.model, result.settings_hash, result.config)
@@ -174,9 +181,14 @@ def with_known(
         if result.withheld or WITHOUT_TEXT in release.config(result.config)
     }
     lines = {name: list(rows) for name, rows in found.items()}
+    searches = {line["search"] for line in lines.get("contamination", ()) if line["stale"] is None}
     for name in _OF_ROWS:
         made = {_run_and_config(line) for line in lines[name]}
-        kept = [line for line in known.get(name, ()) if _run_and_config(line) in away - made]
+        kept = [
+            line
+            for line in known.get(name, ())
+            if _run_and_config(line) in away - made and line.get("search") in {None, *searches}
+        ]
         lines[name] = kept + lines[name]
     return lines
 

@@ -67,8 +67,9 @@ SCHEMA = pa.schema(
     ]
 )
 """One line a row: `overlapping` by n-grams, null for a row without a word; `words`, `ngrams` (distinct) and
-`matched_ngrams` (in any corpus) of all inputs together, then of every input; for each corpus its first
-document with any n-gram of the row; the best BM25 score, null without a query, and the best documents."""
+`matched_ngrams` (in any corpus) of all inputs together, then of every input; for each corpus that makes the
+row overlap its first document that does, and the most n-grams of one text; the best BM25 score, null without
+a query, and the best documents."""
 
 _METADATA = "benchwright.overlap"
 _HEAD = ("split", "rows_hash", "task_inputs", "inputs", "settings", "corpora")
@@ -149,7 +150,7 @@ def write_search(release: ReleaseFolder, config: str, table: pa.Table, facts: Ma
     """Store a search of a config's evaluation rows; `table` has SCHEMA, `facts` the fields of its metadata.
 
     These are split, rows_hash (content hash of the rows), task_inputs, inputs (those with text), settings
-    (ngram, cutoff, ...) and corpora (name, fingerprint, documents, terms, identity).
+    (ngram, cutoff, ...) and corpora (name, fingerprint, documents, terms, skipped, dropped, identity).
     """
     text = canonical_json({"format": FORMAT, **{name: facts[name] for name in _HEAD}})
     write_parquet(table.cast(SCHEMA), release.path / FOLDER / config / FILE, {_METADATA: text})
@@ -228,8 +229,11 @@ def _contamination(search: _Search) -> Contamination:
         inputs=[{"input": name, **_of_input(by_input, name)} for name in facts["inputs"]],
         corpora=[
             {
-                **{key: corpus[key] for key in ("name", "fingerprint", "documents", "terms")},
-                "with_ngrams": _equal(by_corpus, "corpus", corpus["name"]),
+                **{
+                    key: corpus[key]
+                    for key in ("name", "fingerprint", "documents", "terms", "skipped", "dropped")
+                },
+                "matched": _equal(by_corpus, "corpus", corpus["name"]),
                 "above": sum(best > cutoff for best in scores.get(corpus["name"], ())),
                 "identity": corpus["identity"],
             }

@@ -66,12 +66,8 @@ class NgramSearch:
                 found[self._ngrams.setdefault(run, len(self._ngrams))] = None
                 lengths.setdefault(numbers[start], set()).add(size)
             self._of_texts.append(tuple(found))
+        self.ngrams = [len(found) for found in self._of_texts]
         self._lengths = {first: tuple(sorted(sizes)) for first, sizes in lengths.items()}
-
-    @property
-    def ngrams(self) -> list[int]:
-        """Distinct runs of each text."""
-        return [len(found) for found in self._of_texts]
 
     def scan(self, documents: Iterable[tuple[str, str]]) -> NgramsFound:
         """Which runs stand in a corpus of (id, text), which is gone through once, document by document."""
