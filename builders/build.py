@@ -82,6 +82,10 @@ def build(
     engine: str = "fast",
     hits_per_query: int = PUBLISHED_HITS,
     top_hits: int = 10,
+    executor: str = "serial",
+    workers: int | None = None,
+    ray_address: str | None = None,
+    shards: int | None = None,
     overlap_cutoff: Sequence[float] = (),
     cutoff_quantile: Sequence[float] = (),
     repair: bool = False,
@@ -115,7 +119,7 @@ def build(
 
     Configs by overlap need `corpus`, the corpora to search (see `builders.corpora.open_corpus`, which
     `corpus_form`, `corpus_field` and `sentences` are for), `chinese_corpus` where rows are Chinese; the
-    options from `chinese_analyzer` to `top_hits` are those of `searching.CorpusSearch`, the two after them
+    options from `chinese_analyzer` to `shards` are those of `searching.CorpusSearch`, the two after them
     those of `BuildOptions`.
 
     With `into`, a folder or a Hub release, `configs` are added to that release, whose other files stay as
@@ -176,6 +180,10 @@ def build(
             engine=engine,
             hits_per_query=hits_per_query,
             top_hits=top_hits,
+            executor=executor,
+            workers=workers,
+            ray_address=ray_address,
+            shards=shards,
         ),
         cache=cache,
         progress=progress,

@@ -27,7 +27,7 @@ from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
 from ..splitting.scores.bm25.query import OverlapQuery
 from ..splitting.scores.ngrams import NGRAM, NgramSearch, NgramsFound, ngram_words
-from ..splitting.scores.overlap import Queries, RowQuery, SearchOptions, score_by_overlap
+from ..splitting.scores.overlap import Execution, Queries, RowQuery, SearchOptions, score_by_overlap
 from ._analysis_rows import is_text
 from .corpora import Corpus, open_corpus
 from .corpora.base import Sentences
@@ -50,6 +50,10 @@ def overlap(
     idf: str = "paper",
     engine: str = "fast",
     top_hits: int = 5,
+    executor: str = "serial",
+    workers: int | None = None,
+    ray_address: str | None = None,
+    shards: int | None = None,
     on_bad_row: Policy = "fail",
     cache: str | Path | None = None,
     progress: Stage = no_progress,
@@ -65,7 +69,8 @@ def overlap(
     longest one or of any with at least 8 words stands in a document; a text of fewer words than `ngram`
     counts only as a whole. It overlaps by BM25 if its best score, of a query of all its words (English terms;
     `idf`: paper or whoosh, `engine`: fast or whoosh), is above `overlap_cutoff`; scores grow with the length
-    of the row. The `top_hits` best documents of each corpus are kept by id.
+    of the row. The `top_hits` best documents of each corpus are kept by id. `executor`, `workers`,
+    `ray_address` and `shards` say who searches for BM25 (see `Execution`); no answer depends on them.
 
     Writes `results/CONFIG/overlap.parquet` for each config, and `results/index.json`; returns its lines
     `contamination` and `contamination_accuracy` of these configs (see `eval.analyses.contamination`).
@@ -76,6 +81,8 @@ def overlap(
     folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
     _check(corpus, ngram, overlap_cutoff, top_hits)
     options = SearchOptions(engine=engine, idf=idf, hits_per_query=top_hits, top_hits=top_hits)
+    execution = Execution(executor, workers, ray_address, shards)
+    execution.check(engine)
     parts = _parts(folder, configs)
     corpora = [
         open_corpus(
@@ -90,7 +97,7 @@ def overlap(
     _check_names(corpora)
     texts = _Texts(parts)
     found = _search_ngrams(texts, corpora, ngram, progress)
-    scored = _search_similar(texts, corpora, options, cache_folder(cache), progress)
+    scored = _search_similar(texts, corpora, options, execution, cache_folder(cache), progress)
     settings = {
         "ngram": ngram,
         "shortest_input": min(SHORTEST, ngram),
@@ -274,14 +281,27 @@ class _Similar:
 
 
 def _search_similar(
-    texts: _Texts, corpora: Sequence[Corpus], options: SearchOptions, cache: Path, progress: Stage
+    texts: _Texts,
+    corpora: Sequence[Corpus],
+    options: SearchOptions,
+    execution: Execution,
+    cache: Path,
+    progress: Stage,
 ) -> _Similar:
     queries = [_query(texts.texts[number]) for number in texts.wholes]
     ids = pa.array([str(number) for number in range(len(queries))])
     rows = pa.table(
         {"uid": ids, "content_id": ids, "source_index": pa.array(range(len(queries)), pa.int32())}
     )
-    made = score_by_overlap(rows, Queries(queries, _QUERY), corpora, options, cache=cache, progress=progress)
+    made = score_by_overlap(
+        rows,
+        Queries(queries, _QUERY),
+        corpora,
+        options,
+        cache=cache,
+        execution=execution,
+        progress=progress,
+    )
     hits = made.table.column("hits").to_pylist()
     kept = ("corpus", "document_id", "score")
     return _Similar(

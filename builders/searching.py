@@ -15,7 +15,7 @@ from ..faults import Policy
 from ..progress import Stage, no_progress
 from ..splitting.scores import ScoreTable
 from ..splitting.scores.bm25.analysis import load_analyzer
-from ..splitting.scores.overlap import PUBLISHED_HITS, Corpus, SearchOptions, score_by_overlap
+from ..splitting.scores.overlap import PUBLISHED_HITS, Corpus, Execution, SearchOptions, score_by_overlap
 from .base import Builder, BuildOptions, ConfigSpec
 from .corpora.base import SENTENCES, Sentences
 
@@ -35,7 +35,7 @@ class CorpusSearch:
 
     `corpus` are locations of corpora (see `builders.corpora`), `chinese_corpus` those for rows in Chinese.
     `chinese_analyzer` cuts those into terms. `query` (parsed, published) and `idf` (paper, whoosh): None for
-    the choice of the method.
+    the choice of the method. The options from `executor` on are those of `overlap.Execution`.
     """
 
     corpus: Sequence[str] = ()
@@ -49,6 +49,10 @@ class CorpusSearch:
     engine: str = "fast"
     hits_per_query: int = PUBLISHED_HITS
     top_hits: int = 10
+    executor: str = "serial"
+    workers: int | None = None
+    ray_address: str | None = None
+    shards: int | None = None
 
     @property
     def given(self) -> list[str]:
@@ -68,6 +72,7 @@ class CorpusSearch:
         """
         self._construction(options)
         self._options(options)
+        self._execution.check(self.engine)
         load_analyzer(self.chinese_analyzer)
         if self.sentences not in SENTENCES:
             words = " or ".join(SENTENCES)
@@ -96,8 +101,18 @@ class CorpusSearch:
         analyzer = self.chinese_analyzer if language == CHINESE else ENGLISH_ANALYZER
         queries = builder.overlap_queries(rows, self._construction(options), analyzer, progress)
         return score_by_overlap(
-            rows, queries, corpora, self._options(options), cache=cache, progress=progress
+            rows,
+            queries,
+            corpora,
+            self._options(options),
+            cache=cache,
+            execution=self._execution,
+            progress=progress,
         )
+
+    @property
+    def _execution(self) -> Execution:
+        return Execution(self.executor, self.workers, self.ray_address, self.shards)
 
     def _open(self, location: str, on_bad_row: Policy) -> Corpus:
         from .corpora import open_corpus

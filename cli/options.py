@@ -140,6 +140,20 @@ Idf = Annotated[
 Engine = Annotated[str, typer.Option(help="Search engine: fast, or whoosh (the reference; equal scores).")]
 HitsPerQuery = Annotated[int, typer.Option(help="Most hits of a row in each corpus.")]
 TopHits = Annotated[int, typer.Option(help="Hits of each corpus that rows show, besides exact copies.")]
+Executor = Annotated[
+    str,
+    typer.Option(help="Who searches corpora: serial (this process), local (processes) or ray (a cluster)."),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(help="Processes of --executor local, or cores of a cluster that is started here."),
+]
+RayAddress = Annotated[
+    str | None, typer.Option(help="Address of a Ray cluster (else RAY_ADDRESS, or one is started here).")
+]
+Shards = Annotated[
+    int | None, typer.Option(help="Parts in which each corpus is indexed; else one for each worker.")
+]
 OverlapCutoffs = Annotated[
     list[float],
     typer.Option("--overlap-cutoff", help="BM25 score above which rows overlap; repeatable; else 0, 25, 35."),

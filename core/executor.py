@@ -52,6 +52,11 @@ class Executor(ABC):
         an item whose workers always die.
         """
 
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """How many items are worked on at a time."""
+
     @abstractmethod
     def close(self) -> None:
         """Let the workers go."""
@@ -76,6 +81,10 @@ class SerialExecutor(Executor):
             results.append(function(item))
             progress(1)
         return results
+
+    @property
+    def workers(self) -> int:
+        return 1
 
     def close(self) -> None:
         """There is nothing to let go."""
@@ -139,6 +148,10 @@ class LocalExecutor(Executor):
             for future in running:
                 future.cancel()
 
+    @property
+    def workers(self) -> int:
+        return self._workers
+
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
@@ -197,6 +210,10 @@ class RayExecutor(Executor):
             for reference in waiting:
                 ray.cancel(reference, force=True)
         return [results[i] for i in range(len(items))]
+
+    @property
+    def workers(self) -> int:
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def close(self) -> None:
         if self._started:

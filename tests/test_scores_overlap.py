@@ -13,13 +13,20 @@ import pyarrow as pa
 import pytest
 from overlap_corpora import MadeCorpus
 
+from benchwright.builders.corpora import open_corpus
 from benchwright.errors import SourceError, UsageError
 from benchwright.features import OVERLAP
 from benchwright.hashing import columns_hash
 from benchwright.splitting.scores import ScoreTable
 from benchwright.splitting.scores import overlap as module
 from benchwright.splitting.scores.bm25.query import OverlapQuery
-from benchwright.splitting.scores.overlap import Queries, RowQuery, SearchOptions, score_by_overlap
+from benchwright.splitting.scores.overlap import (
+    Execution,
+    Queries,
+    RowQuery,
+    SearchOptions,
+    score_by_overlap,
+)
 from benchwright.splitting.scores.table import check_table
 
 TEXTS = [
@@ -264,3 +271,36 @@ def test_hashes_of_nested_columns_see_every_value_and_no_chunk(tmp_path):
 
 def test_doctest():
     assert doctest.testmod(import_module("benchwright.splitting.scores.overlap")).failed == 0
+
+
+@pytest.mark.parametrize("shards", [None, 3])
+def test_processes_and_shards_change_no_answer(tmp_path, shards):
+    corpus = tmp_path / "kitchen.txt"
+    corpus.write_text("\n".join(text for text in TEXTS * 5 if text) + "\n", encoding="utf-8")
+    numbers = [0, 1, 2]
+
+    def made(cache: str, execution: Execution) -> ScoreTable:
+        return score_by_overlap(
+            table(numbers), queries(numbers), [open_corpus(corpus)], SearchOptions(idf="whoosh"),
+            cache=tmp_path / cache, execution=execution,
+        )  # fmt: skip
+
+    alone = made("alone", Execution())
+    parallel = made("parallel", Execution("local", workers=2, shards=shards))
+    assert rows_of(parallel) == rows_of(alone)
+    assert parallel.provenance == alone.provenance
+    assert len(list((tmp_path / "parallel" / "indexes").glob("*/shard-*"))) == (shards or 2)
+
+
+@pytest.mark.parametrize(
+    ("execution", "engine", "message"),
+    [
+        (Execution("loacl"), "fast", "unknown executor 'loacl'; did you mean local"),
+        (Execution("local", workers=0), "fast", "workers is 0; give a whole number from 1"),
+        (Execution(shards=4), "fast", "shards is for the executors local and ray"),
+        (Execution("local"), "whoosh", "engine whoosh makes one index in one process"),
+    ],
+)
+def test_choices_of_executors_that_cannot_be(execution, engine, message):
+    with pytest.raises(UsageError, match=message):
+        execution.check(engine)

@@ -9,7 +9,9 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from platform import python_version
 from typing import Any, NamedTuple, Protocol
@@ -19,12 +21,15 @@ import pyarrow as pa
 from filelock import FileLock
 
 from ...errors import UsageError, show
+from ...executor import EXECUTORS, Executor, open_executor
 from ...features import OVERLAP
 from ...hashing import canonical_json, sha256_text
 from ...progress import Progress, Stage, no_progress
+from ...registry import closest
 from .bm25.analysis import load_analyzer
 from .bm25.engine import SearchEngine, check_choices, index_corpus, open_index
 from .bm25.query import OverlapQuery
+from .bm25.sharded import Shard, index_shards
 from .cache import Workspace, open_workspace, read_scores, write_scores
 from .table import EMPTY, OK, OVERLAP_SCHEMA, OVERLAP_SCORER, ScoreTable, score_identity
 
@@ -64,6 +69,8 @@ class Corpus(Protocol):
     def fingerprint(self) -> str: ...
 
     def __iter__(self) -> Iterator[Document]: ...
+
+    def shards(self, n: int) -> Sequence[Corpus]: ...
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,45 @@ class SearchOptions:
                 raise UsageError(f"{name} is {show(value)}; give a whole number from 1")
 
 
+@dataclass(frozen=True)
+class Execution:
+    """Who indexes and searches; no answer depends on it.
+
+    `executor`: `serial` (this process), `local` (`workers` processes) or `ray` (the cluster at `ray_address`,
+    else one of `workers` cores that is started here). With `local` and `ray` each corpus is indexed in
+    `shards` parts, by default one for each worker; a part that is finished is not indexed again.
+    """
+
+    executor: str = "serial"
+    workers: int | None = None
+    ray_address: str | None = None
+    shards: int | None = None
+
+    def check(self, engine: str) -> None:
+        """Raise UsageError for choices that do not fit each other or the engine."""
+        if self.executor not in EXECUTORS:
+            raise UsageError(f"unknown executor {show(self.executor)}; {closest(self.executor, EXECUTORS)}")
+        for name in ("workers", "shards"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise UsageError(f"{name} is {show(value)}; give a whole number from 1")
+        if self.executor == "serial":
+            given = [name for name in ("workers", "ray_address", "shards") if getattr(self, name) is not None]
+            if given:
+                raise UsageError(f"{given[0]} is for the executors local and ray; name one with --executor")
+        elif engine != "fast":
+            raise UsageError(f"engine {engine} makes one index in one process; leave out --executor")
+
+    def open(self) -> AbstractContextManager[Executor | None]:
+        """The executor; None for this process."""
+        if self.executor == "serial":
+            return nullcontext()
+        return open_executor(self.executor, workers=self.workers, address=self.ray_address)
+
+
+IN_THIS_PROCESS = Execution()
+
+
 class _Found(NamedTuple):
     """A hit of a row in corpus number `corpus`."""
 
@@ -129,6 +175,7 @@ def score_by_overlap(
     options: SearchOptions,
     *,
     cache: Path,
+    execution: Execution = IN_THIS_PROCESS,
     progress: Stage = no_progress,
 ) -> ScoreTable:
     """Search every row in every corpus.
@@ -140,6 +187,7 @@ def score_by_overlap(
     SourceError for a corpus that cannot be read.
     """
     _check_corpora(corpora)
+    execution.check(options.engine)
     if len(queries.rows) != rows.num_rows:
         raise ValueError(f"{len(queries.rows)} queries for {rows.num_rows} rows; give one query a row")
     order = np.argsort(rows.column("source_index").to_numpy(), kind="stable")
@@ -156,8 +204,9 @@ def score_by_overlap(
     with open_workspace(cache, key, _environment(options)) as workspace:
         finished = workspace.finished()
         if finished is None:
-            search = _Search(ordered, corpora, options, queries.analyzer, cache, progress)
-            facts = search.run(workspace)
+            with execution.open() as executor:
+                indexes = _Indexes(options, queries.analyzer, cache, executor, execution.shards, progress)
+                facts = _Search(ordered, corpora, options, indexes, progress).run(workspace)
             workspace.finish(np.array([found["best_score"] for found in facts["rows"]]), facts)
             for left in workspace.folder.glob("corpus-*"):
                 shutil.rmtree(left)
@@ -183,12 +232,11 @@ class _Search:
         rows: Sequence[RowQuery],
         corpora: Sequence[Corpus],
         options: SearchOptions,
-        analyzer: str,
-        cache: Path,
+        indexes: _Indexes,
         progress: Stage,
     ) -> None:
         self._rows, self._corpora, self._options = rows, corpora, options
-        self._analyzer, self._cache, self._progress = analyzer, cache, progress
+        self._indexes, self._progress = indexes, progress
         self._items = [item for item, row in enumerate(rows) if row.query is not None]
 
     def run(self, workspace: Workspace) -> dict[str, Any]:
@@ -206,7 +254,7 @@ class _Search:
         self, number: int, corpus: Corpus, part: Workspace, found: list[list[_Found]]
     ) -> dict[str, Any]:
         """Add the hits in one corpus, chunk by chunk, to those `found`; what to say of the corpus."""
-        index = _open_index(corpus, self._options, self._analyzer, self._cache, self._progress)
+        index = self._indexes.of(corpus)
         with self._progress(f"queries in {corpus.name}", len(self._items), "queries") as report:
             for chunk, start in enumerate(range(0, len(self._items), _QUERIES_PER_CHUNK)):
                 items = self._items[start : start + _QUERIES_PER_CHUNK]
@@ -280,19 +328,55 @@ class _Search:
         }
 
 
-def _open_index(
-    corpus: Corpus, options: SearchOptions, analyzer: str, cache: Path, progress: Stage
-) -> SearchEngine:
-    """The index of a corpus, which the cache keeps for other rows; made by one process at a time."""
-    made_by = [corpus.fingerprint, options.engine, load_analyzer(analyzer).identity]
-    folder = cache / "indexes" / sha256_text(canonical_json(made_by)).removeprefix("sha256:")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.with_name(f"{folder.name}.lock")):
-        if folder.is_dir():
-            return open_index(folder, engine=options.engine, analyzer=analyzer, idf=options.idf)
-        with progress(f"indexing {corpus.name}", 0, "documents") as report:
-            texts = _reported(corpus, report)
-            return index_corpus(texts, folder, engine=options.engine, analyzer=analyzer, idf=options.idf)
+@dataclass(frozen=True)
+class _Indexes:
+    """The indexes of corpora, which the cache keeps for other rows; each is made by one run at a time."""
+
+    options: SearchOptions
+    analyzer: str
+    cache: Path
+    executor: Executor | None
+    shards: int | None
+    progress: Stage
+
+    def of(self, corpus: Corpus) -> SearchEngine:
+        """One index, or with an executor one of several shards; documents are numbered alike."""
+        if self.executor is not None:
+            return self._sharded(corpus, self.executor)
+        chosen = {"engine": self.options.engine, "idf": self.options.idf}
+        folder = self._folder(corpus.fingerprint)
+        with self._locked(folder):
+            if folder.is_dir():
+                return open_index(folder, analyzer=self.analyzer, **chosen)
+            with self.progress(f"indexing {corpus.name}", 0, "documents") as report:
+                texts = _reported(corpus, report)
+                return index_corpus(texts, folder, analyzer=self.analyzer, **chosen)
+
+    def _sharded(self, corpus: Corpus, executor: Executor) -> SearchEngine:
+        parts = corpus.shards(self.shards or executor.workers)
+        folder = self._folder(corpus.fingerprint, len(parts))
+        shards = [Shard(part.fingerprint, partial(_texts, part)) for part in parts]
+        with self._locked(folder), self.progress(f"indexing {corpus.name}", len(shards), "shards") as report:
+            return index_shards(
+                shards,
+                folder,
+                executor=executor,
+                analyzer=self.analyzer,
+                idf=self.options.idf,
+                progress=report,
+            )
+
+    def _folder(self, *made_from: str | int) -> Path:
+        made_by = [*made_from, self.options.engine, load_analyzer(self.analyzer).identity]
+        return self.cache / "indexes" / sha256_text(canonical_json(made_by)).removeprefix("sha256:")
+
+    def _locked(self, folder: Path) -> FileLock:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        return FileLock(folder.with_name(f"{folder.name}.lock"))
+
+
+def _texts(corpus: Corpus) -> Iterator[str]:
+    return (document.text for document in corpus)
 
 
 def _reported(corpus: Corpus, report: Progress) -> Iterator[str]:
