@@ -73,9 +73,18 @@ def test_column_hash_is_pinned() -> None:
     assert columns_hash(table) == ("sha256:69469a927fc586970b5c21eefd9ad262ff191e392eb805413e3d248db524f9b0")
 
 
-def test_nested_columns_have_no_column_hash() -> None:
-    with pytest.raises(TypeError, match="list"):
-        columns_hash(pa.table({"a": [[1]]}))
+def test_columns_without_a_canonical_form_have_no_column_hash() -> None:
+    with pytest.raises(TypeError, match="timestamp"):
+        columns_hash(pa.table({"a": pa.array([1], pa.timestamp("s"))}))
+
+
+def test_items_do_not_move_between_rows_of_a_nested_column() -> None:
+    one, other = (
+        pa.table({"a": pa.array(rows, pa.list_(pa.int64()))}) for rows in ([[1], [2]], [[1, 2], []])
+    )
+    assert columns_hash(one) != columns_hash(other)
+    chunked = pa.concat_tables([one.slice(0, 1), one.slice(1)])
+    assert columns_hash(one) == columns_hash(chunked)
 
 
 def test_dictionaries_are_for_columns_whose_values_recur() -> None:

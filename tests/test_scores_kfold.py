@@ -47,7 +47,10 @@ class Trainer:
         recipe: FineTuneRecipe,
         seed: int,
         progress: Any,
+        *,
+        checkpoints: Path,
     ) -> tuple[TrainedModel, TrainingLog]:
+        checkpoints.mkdir(exist_ok=True, parents=True)
         if len(self.trained) == self.fail_at:
             raise KeyboardInterrupt
         self.trained.append(list(sequences))

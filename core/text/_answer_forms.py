@@ -38,7 +38,7 @@ def is_clause(answer: str, tags: tuple[str, ...]) -> bool:
     """Whether an answer of three words or more is a sentence of its own ("they contain striated muscle").
 
     A form of "be", "have" or "do" or a modal counts wherever it stands, another verb only right after the
-    subject: further on a plural noun is too often taken for one.
+    subject: further on a plural noun is too often taken for one. With a capital it is a name ("Cy Do").
     """
     words = answer.split()
     if tags[:1] == ("RB",):
@@ -48,7 +48,8 @@ def is_clause(answer: str, tags: tuple[str, ...]) -> bool:
     simple = True
     for i, word in enumerate(words):
         low = word.lower()
-        if i and (low in AUXILIARIES or tags[i] == "MD") and words[i - 1].lower() != "to":
+        helps = not word[0].isupper() and (low in AUXILIARIES or tags[i] == "MD")
+        if i and helps and words[i - 1].lower() != "to":
             return low not in ("might", "will", "may") or tags[i] == "MD"
         if i and simple and word.islower() and _is_verb(low, tags[i], tags[i + 1 : i + 2]):
             return True
