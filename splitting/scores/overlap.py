@@ -343,14 +343,14 @@ class _Indexes:
         """One index, or with an executor one of several shards; documents are numbered alike."""
         if self.executor is not None:
             return self._sharded(corpus, self.executor)
-        chosen = {"engine": self.options.engine, "idf": self.options.idf}
+        engine, idf = self.options.engine, self.options.idf
         folder = self._folder(corpus.fingerprint)
         with self._locked(folder):
             if folder.is_dir():
-                return open_index(folder, analyzer=self.analyzer, **chosen)
+                return open_index(folder, engine=engine, analyzer=self.analyzer, idf=idf)
             with self.progress(f"indexing {corpus.name}", 0, "documents") as report:
                 texts = _reported(corpus, report)
-                return index_corpus(texts, folder, analyzer=self.analyzer, **chosen)
+                return index_corpus(texts, folder, engine=engine, analyzer=self.analyzer, idf=idf)
 
     def _sharded(self, corpus: Corpus, executor: Executor) -> SearchEngine:
         parts = corpus.shards(self.shards or executor.workers)
