@@ -27,7 +27,14 @@ from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
 from ..splitting.scores.bm25.query import OverlapQuery
 from ..splitting.scores.ngrams import NGRAM, NgramSearch, NgramsFound, ngram_words
-from ..splitting.scores.overlap import Execution, Queries, RowQuery, SearchOptions, score_by_overlap
+from ..splitting.scores.overlap import (
+    Execution,
+    Queries,
+    RowQuery,
+    SearchOptions,
+    check_corpora,
+    score_by_overlap,
+)
 from ._analysis_rows import is_text
 from .corpora import Corpus, open_corpus
 from .corpora.base import Sentences
@@ -94,7 +101,7 @@ def overlap(
         )
         for location in corpus
     ]
-    _check_names(corpora)
+    check_corpora(corpora)
     texts = _Texts(parts)
     found = _search_ngrams(texts, corpora, ngram, progress)
     scored = _search_similar(texts, corpora, options, execution, cache_folder(cache), progress)
@@ -142,13 +149,6 @@ def _check(corpus: Sequence[str], ngram: int, cutoff: float, top_hits: int) -> N
             raise UsageError(f"{name} is {show(number)}; give a whole number from 1")
     if isinstance(cutoff, bool) or not isinstance(cutoff, int | float) or not 0 <= cutoff < float("inf"):
         raise UsageError(f"overlap_cutoff is {show(cutoff)}; give a BM25 score from 0")
-
-
-def _check_names(corpora: Sequence[Corpus]) -> None:
-    names = [corpus.name for corpus in corpora]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"two corpora are called {show(name)}; rename one of the files or folders")
 
 
 @dataclass(frozen=True)

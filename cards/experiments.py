@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..errors import ReleaseError
 from ..release import ReleaseFolder
 from . import checks
 from .experiment_figures import CurveFigure, CurvePanel, Matrix, MatrixFigure, Point
@@ -17,7 +16,7 @@ from .markdown import Markdown, code, compose, folded, join, table
 from .numbers import MISSING, count, decimal, percent
 from .parts import Part, parts
 from .properties import PropertySection
-from .results import INDEX, RunTable, metric_words
+from .results import RunTable, analysis_entries, metric_words
 
 MATRIX_FIGURE, CURVES_FIGURE = "figures/simple_and_hard.png", "figures/inoculation.png"
 
@@ -97,11 +96,7 @@ def experiment_sections(
 
 def _entries(release: ReleaseFolder, index: Mapping[str, Any], kind: str, check: checks.Check) -> list[Entry]:
     """An analysis' entries about configs that are still there."""
-    entries: Any = (index.get("analyses") or {}).get(kind) or []
-    try:
-        checks.list_of(check)(entries, f"analyses.{kind}")
-    except ValueError as error:
-        raise ReleaseError(f"{release.path / INDEX}: {error}; evaluate the release again") from None
+    entries = analysis_entries(release, index, kind, check)
     return [entry for entry in entries if entry["config"] in release.placed_configs]
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..errors import ReleaseError
 from ..release import ReleaseFolder
 from . import checks
 from .markdown import Markdown, code, compose, folded, table
 from .numbers import MISSING, count, decimal, percent
 from .properties import PropertySection
-from .results import INDEX, metric_words
+from .results import analysis_entries, metric_words
 
 _LINE = checks.record(
     config=checks.text,
@@ -86,12 +85,7 @@ def contamination_sections(release: ReleaseFolder, index: Mapping[str, Any]) -> 
 
 
 def _entries(release: ReleaseFolder, index: Mapping[str, Any], kind: str, check: checks.Check) -> list[Entry]:
-    entries: Any = (index.get("analyses") or {}).get(kind) or []
-    try:
-        checks.list_of(check)(entries, f"analyses.{kind}")
-    except ValueError as error:
-        raise ReleaseError(f"{release.path / INDEX}: {error}; run `benchwright overlap` again") from None
-    return list(entries)
+    return analysis_entries(release, index, kind, check, fix="run `benchwright overlap` again")
 
 
 def _stale_reason(release: ReleaseFolder, line: Entry) -> str | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..errors import ReleaseError
 from ..release import ReleaseFolder
 from . import checks
 from .markdown import Markdown, code, compose, folded, join, table
 from .numbers import MISSING, count, decimal, percent
 from .properties import PropertySection
-from .results import INDEX
+from .results import analysis_entries
 
 _RUN = {
     "baseline": checks.text,
@@ -78,11 +77,7 @@ def overlap_result_sections(release: ReleaseFolder, index: Mapping[str, Any]) ->
 
 def _entries(release: ReleaseFolder, index: Mapping[str, Any], kind: str, check: checks.Check) -> list[Entry]:
     """An analysis' entries about configs that are still there."""
-    entries: Any = (index.get("analyses") or {}).get(kind) or []
-    try:
-        checks.list_of(check)(entries, f"analyses.{kind}")
-    except ValueError as error:
-        raise ReleaseError(f"{release.path / INDEX}: {error}; evaluate the release again") from None
+    entries = analysis_entries(release, index, kind, check)
     there = release.placed_configs
     return [entry for entry in entries if entry["config"] in there and entry["subset"] in there]
 

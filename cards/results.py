@@ -14,10 +14,28 @@ from typing import Any
 from ..errors import ReleaseError
 from ..hashing import canonical_json, sha256_text
 from ..release import ReleaseFolder
+from . import checks
 
 INDEX = "results/index.json"
 
 RunKey = tuple[str, str | None, str]
+
+
+def analysis_entries(
+    release: ReleaseFolder,
+    index: Mapping[str, Any],
+    kind: str,
+    check: checks.Check,
+    *,
+    fix: str = "evaluate the release again",
+) -> list[Mapping[str, Any]]:
+    """The entries of an analysis in the index of results. Raises ReleaseError where one lacks a field."""
+    entries: Any = (index.get("analyses") or {}).get(kind) or []
+    try:
+        checks.list_of(check)(entries, f"analyses.{kind}")
+    except ValueError as error:
+        raise ReleaseError(f"{release.path / INDEX}: {error}; {fix}") from None
+    return list(entries)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,18 +174,11 @@ class ParquetForm(CorpusForm):
 
     def documents(self, part: Part, counts: CorpusCounts, faults: FaultLog) -> Iterator[CorpusDocument]:
         file = _file(part)
-        for row, fields in self._rows(file, part):
-            record = Record(file.shown, row, None, fields)
-            try:
-                text = record.text(self.text_field)
-                name = document_id(record, self.id_field, f"{file.name}:{row}")
-            except SourceError as fault:
-                faults.bad(fault)
-                continue
-            if not text or text.isspace():
-                counts.skipped[EMPTY] += 1
-                continue
-            yield CorpusDocument(name, text)
+        records = (
+            (Record(file.shown, row, None, fields), f"{file.name}:{row}")
+            for row, fields in self._rows(file, part)
+        )
+        yield from documents_of(records, self.text_field, self.id_field, counts, faults)
 
     def _rows(self, file: InputFile, part: Part) -> Iterator[tuple[int, dict[str, Any]]]:
         """Numbered rows of the columns that are needed; row groups before and after the part are not read."""
@@ -249,6 +242,27 @@ def _rows_between(
             if row >= part.start and (part.end is None or row < part.end):
                 yield row, fields
             row += 1
+
+
+def documents_of(
+    records: Iterable[tuple[Record, str]],
+    text_field: str,
+    id_field: str | None,
+    counts: CorpusCounts,
+    faults: FaultLog,
+) -> Iterator[CorpusDocument]:
+    """The documents of records that come with the id that they have without an `id_field`."""
+    for record, otherwise in records:
+        try:
+            text = record.text(text_field)
+            name = document_id(record, id_field, otherwise)
+        except SourceError as fault:
+            faults.bad(fault)
+            continue
+        if not text or text.isspace():
+            counts.skipped[EMPTY] += 1
+            continue
+        yield CorpusDocument(name, text)
 
 
 def document_id(record: Record, field: str | None, otherwise: str) -> str:

@@ -18,8 +18,8 @@ from ..hub.client import HubClient, HubUnavailable, no_repository
 from ..hub.location import HubLocation
 from ..hub.remote import read_state
 from ..sources.records import Record
-from .base import EMPTY, Corpus, CorpusCounts, CorpusDocument, CorpusForm, Part, Sentences, cut_evenly
-from .forms import document_id
+from .base import Corpus, CorpusCounts, CorpusDocument, CorpusForm, Part, Sentences, cut_evenly
+from .forms import documents_of
 
 PREFIX = "hub:"
 _FORM = "hub:ORG/NAME@REVISION#CONFIG/SPLIT:FIELD (all but ORG/NAME may be left out)"
@@ -67,18 +67,11 @@ class HubForm(CorpusForm):
         place = f"{self.repo}@{self.commit[:12]}, {self.split}/{part.number}"
         with one_line(place):
             rows = self._stream().shard(num_shards=self.files(), index=part.number)
-            for row, fields in enumerate(rows):
-                record = Record(place, row, None, fields)
-                try:
-                    text = record.text(self.text_field)
-                    name = document_id(record, self.id_field, f"{self.split}/{part.number}:{row}")
-                except SourceError as fault:
-                    faults.bad(fault)
-                    continue
-                if not text or text.isspace():
-                    counts.skipped[EMPTY] += 1
-                    continue
-                yield CorpusDocument(name, text)
+            records = (
+                (Record(place, row, None, fields), f"{self.split}/{part.number}:{row}")
+                for row, fields in enumerate(rows)
+            )
+            yield from documents_of(records, self.text_field, self.id_field, counts, faults)
 
     def cut(self, parts: Sequence[Part], shards: int) -> list[list[Part]]:
         """Between files."""

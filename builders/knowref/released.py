@@ -7,9 +7,10 @@ looks each hash up among the problems that were mined from the same dumps.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from ...errors import SourceError
 from ...faults import FaultLog
@@ -35,6 +36,9 @@ _STRENGTHS: Mapping[str | int, int] = {**{str(n): n for n in range(1, 10)}, **{n
 _HASH = re.compile(r"[0-9a-f]{56}")
 _DUMP = re.compile(r"(?:^|/)RC_[^/]*$|\.(?:bz2|zst)$")
 _BLOCK = 256
+
+
+_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,7 @@ def read_hashed(files: KnowRefFiles, faults: FaultLog, parser: SentenceParser | 
     persons'. Names are put in by plain replacement, candidate 0 first. Sentences that are not found and those
     whose candidates are not are filtered. `parser` is needed for dumps only. Raises SourceError.
     """
-    released, described, read = _released(files, faults)
+    released, described, read = _rows_of(files.named, _named, faults)
     originals = _Originals(frozenset(record.sha224 for record in released))
     for file in files.problems:
         described.append(file.describe(_from_problems(file, originals, faults)))
@@ -173,40 +177,30 @@ def read_texts(files: KnowRefFiles, faults: FaultLog) -> KnowRefRows:
 
     The pronoun is the first one of the text unless the record says where it stands. Raises SourceError.
     """
-    rows: list[KnowRefRow] = []
-    described: list[SourceFile] = []
-    read = 0
-    for part in PARTS:
-        if (file := files.texts.get(part)) is None:
-            continue
-        records = Records(file, faults)
-        for record in records:
-            try:
-                rows.append(_text_row(record, part))
-            except SourceError as fault:
-                faults.bad(fault)
-        described.append(file.describe(records.rows))
-        read += records.rows
+    rows, described, read = _rows_of(files.texts, _text_row, faults)
     faults.finish()
     return KnowRefRows(rows, tuple(described), read, ())
 
 
-def _released(files: KnowRefFiles, faults: FaultLog) -> tuple[list[_Named], list[SourceFile], int]:
-    released: list[_Named] = []
+def _rows_of(
+    files: Mapping[str, InputFile], row_of: Callable[[Record, str], _Row], faults: FaultLog
+) -> tuple[list[_Row], list[SourceFile], int]:
+    """A row of every good record of the files by part; what the files are, and how many records were read."""
+    rows: list[_Row] = []
     described: list[SourceFile] = []
     read = 0
     for part in PARTS:
-        if (file := files.named.get(part)) is None:
+        if (file := files.get(part)) is None:
             continue
         records = Records(file, faults)
         for record in records:
             try:
-                released.append(_named(record, part))
+                rows.append(row_of(record, part))
             except SourceError as fault:
                 faults.bad(fault)
         described.append(file.describe(records.rows))
         read += records.rows
-    return released, described, read
+    return rows, described, read
 
 
 def _named(record: Record, part: str) -> _Named:

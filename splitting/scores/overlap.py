@@ -5,7 +5,6 @@ Source: "An Analysis of Dataset Overlap on Winograd-Style Tasks" (2011.04767), s
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +30,7 @@ from .bm25.engine import SearchEngine, check_choices, index_corpus, open_index
 from .bm25.query import OverlapQuery
 from .bm25.sharded import Shard, index_shards
 from .cache import Workspace, open_workspace, read_scores, write_scores
+from .ngrams import ngram_words
 from .table import EMPTY, OK, OVERLAP_SCHEMA, OVERLAP_SCORER, ScoreTable, score_identity
 
 PUBLISHED_HITS = 50
@@ -40,7 +40,6 @@ _QUERIES_PER_CHUNK = 128
 _HIT = np.dtype([("item", "<i8"), ("document", "<i8"), ("score", "<f8")])
 """One hit: the number of the row, of the document in its corpus, and its BM25 score."""
 _PARSE = ("e1", "e2", "pred_c", "pred_q", "connective", "content_words", "query")
-_WORD = re.compile(r"\w+")
 
 
 class Document(Protocol):
@@ -186,7 +185,7 @@ def score_by_overlap(
     neither on the order of rows nor on interruptions. Raises UsageError for no or repeated corpora,
     SourceError for a corpus that cannot be read.
     """
-    _check_corpora(corpora)
+    check_corpora(corpora)
     execution.check(options.engine)
     if len(queries.rows) != rows.num_rows:
         raise ValueError(f"{len(queries.rows)} queries for {rows.num_rows} rows; give one query a row")
@@ -390,7 +389,8 @@ def _environment(options: SearchOptions) -> dict[str, Any]:
     return {"engine": options.engine, "versions": {"numpy": np.__version__, "python": python_version()}}
 
 
-def _check_corpora(corpora: Sequence[Corpus]) -> None:
+def check_corpora(corpora: Sequence[Corpus]) -> None:
+    """Raise UsageError for no corpus, and for two of one name."""
     names = [corpus.name for corpus in corpora]
     if not names:
         raise UsageError("there is no corpus to search; give --corpus")
@@ -412,7 +412,7 @@ def _word_by_word(text: str) -> str:
     >>> _word_by_word("late") in _word_by_word("chocolate")
     False
     """
-    words = _WORD.findall(text.casefold())
+    words = ngram_words(text)
     return f" {' '.join(words)} " if words else ""
 
 
