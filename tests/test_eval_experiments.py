@@ -172,6 +172,7 @@ def test_outcomes_follow_their_thresholds() -> None:
         _result("learned_pvi_hard_test", "majority", 0.4),
         replace(_result("learned", FULL, 1.0, mcc=1.0), limit=20),
         replace(_result("never", "lm_zero_shot", 1.0, mcc=1.0), limit=20),
+        _result("never", "lm_zero_shot", 0.5, mcc=0.1),
         _result("never", FULL, 0.6, mcc=0.49),
         _result("never", PARTIAL, 0.59, **columns),
         _result("never", "majority", 0.5),
@@ -183,6 +184,17 @@ def test_outcomes_follow_their_thresholds() -> None:
     assert (found["learned"].simple_to_hard, found["learned"].generalises) == (0.3, False)
     assert found["learned"].fine_tuned == 0.8
     assert found["known"].generalises is None
+
+
+@pytest.mark.parametrize("fine_tuned", [0.2, 0.8])
+def test_what_was_not_asked_zero_shot_is_neither_learned_nor_not_learned(fine_tuned: float) -> None:
+    """It may be known; a result on some of the rows does not tell either."""
+    results = [
+        _result("x", FULL, 0.9, mcc=fine_tuned),
+        replace(_result("x", "lm_zero_shot", 0.1, mcc=0.0), limit=20),
+    ]
+    (outcome,) = outcomes({"x": _published("x")}, results)
+    assert (outcome.zero_shot, outcome.fine_tuned, outcome.outcome) == (None, fine_tuned, None)
 
 
 def test_a_matrix_is_judged_by_the_majority_of_its_own_rows() -> None:

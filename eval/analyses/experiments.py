@@ -119,7 +119,7 @@ class Outcome:
     """What becomes of one phenomenon; None where no result tells.
 
     `outcome`: `known` (zero-shot correlation of at least KNOWN), else `learned` (after fine-tuning), else
-    `not_learned`. `given_away`: the partial input is GIVEN_AWAY above the majority label.
+    `not_learned`; the last two take results of both kinds, for what was not asked may be known. `given_away`: the partial input is GIVEN_AWAY above the majority label.
     `generalises`: trained on simple rows, a model answers the hard ones better than the majority label of
     the simple ones does.
     """
@@ -374,6 +374,6 @@ def _given_away(partial: float | None, majority: float | None) -> bool | None:
 def _outcome(zero_shot: float | None, fine_tuned: float | None) -> str | None:
     if zero_shot is not None and zero_shot >= KNOWN:
         return "known"
-    if fine_tuned is None:
+    if zero_shot is None or fine_tuned is None:
         return None
     return "learned" if fine_tuned >= KNOWN else "not_learned"
