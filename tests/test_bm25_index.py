@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from bm25_helpers import phrase
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwright.errors import SourceError, UsageError
-from benchwright.splitting.scores.bm25 import _fast_build, fast_engine, fast_index, index_corpus, open_index
-from benchwright.splitting.scores.bm25.analysis import EnglishAnalyzer
-from benchwright.splitting.scores.bm25.engine import MOST_HITS
-from benchwright.splitting.scores.bm25.fast_engine import _frequencies, _phrase_documents
+from benchwright.splitting.scores.bm25 import _fast_build, fast_index, index_corpus, open_index
+from benchwright.splitting.scores.bm25.analysis import EnglishAnalyzer, SegmenterAnalyzer, as_bytes
 
 
 def _bytes(folder: Path) -> dict[str, bytes]:
@@ -59,12 +57,26 @@ def test_facts_and_numbers(tmp_path: Path) -> None:
         "total_length": 4,
     }
     index = fast_index.FastIndex(tmp_path / "index", EnglishAnalyzer())
-    assert index.occurrences_of(index.number("red")).tolist() == [0, 2]
-    assert index.occurrences_of(index.number("cat")).tolist() == [1, 2 << 32]
-    assert index.number("absent") == index.number("") == index.number("zzz") == -1
-    assert len(index.occurrences_of(-1)) == 0
-    assert index.most_in_document.tolist() == [1, 2]
-    assert index.document_frequencies.tolist() == [2, 1]
+    numbers = index.numbers(["red", "absent", "cat", "", "re", "redd", "zzz"])
+    assert numbers.tolist() == [1, -1, 0, -1, -1, -1, -1]
+    assert index.document_frequencies(numbers).tolist() == [1, 0, 2, 0, 0, 0, 0]
+    assert index.lists(numbers[:3])[:, :3].tolist() == [[2, 4, 2], [0, 0, 0], [0, 2, 1]]
+    occurrences = np.fromfile(tmp_path / "index" / "occurrences.int64", dtype=np.int64)
+    assert occurrences.tolist() == [1, 2 << 32, 0, 2]
+
+
+@settings(max_examples=40)
+@given(st.lists(st.text("aé\ud800北", max_size=4)), st.lists(st.text("aé\ud800北", max_size=4)))
+def test_numbers_of_terms(held: list[str], asked: list[str]) -> None:
+    """Those of sorted bytes, whatever the letters."""
+    analyzer = SegmenterAnalyzer(lambda text: text.split("/"), "slashes-1")
+    held = [f"a{term}" for term in held]
+    with TemporaryDirectory() as folder:
+        index_corpus(["/".join(held)], Path(folder) / "index", analyzer=analyzer)
+        numbers = fast_index.FastIndex(Path(folder) / "index", analyzer).numbers([*asked, *held])
+    terms = sorted({as_bytes(term) for term in held})
+    wanted = [as_bytes(term) for term in [*asked, *held]]
+    assert numbers.tolist() == [terms.index(term) if term in terms else -1 for term in wanted]
 
 
 def test_an_interrupted_build_leaves_the_old_index(tmp_path: Path) -> None:
@@ -99,58 +111,3 @@ def test_what_cannot_be_opened(tmp_path: Path) -> None:
         open_index(tmp_path / "fast")
     with pytest.raises(UsageError, match="at least 33554432 bytes"):
         index_corpus([], tmp_path / "small", memory=1)
-
-
-@given(
-    st.lists(st.lists(st.integers(0, 12), unique=True, max_size=9).map(sorted), min_size=1, max_size=4),
-    st.lists(st.integers(1, 5), min_size=3, max_size=3),
-)
-def test_phrases_as_by_trying_all_places(places: list[list[int]], gaps: list[int]) -> None:
-    """Places in two documents: 0 to 5 in the first, 6 to 12 in the second."""
-    lists = [np.array([(p // 6 << 32) + p % 6 for p in each], dtype=np.int64) for each in places]
-    expected = set()
-    for document in (0, 1, 2):
-        ends = {int(p) for p in lists[0] if p >> 32 == document}
-        for each, gap in zip(lists[1:], gaps, strict=False):
-            following = {int(p) for p in each if p >> 32 == document}
-            ends = {p for p in following if any(1 <= p - end <= gap for end in ends)}
-        if ends:
-            expected.add(document)
-    assert _phrase_documents(lists, gaps[: len(lists) - 1]).tolist() == sorted(expected)
-
-
-@given(st.lists(st.integers(0, 5), max_size=12), st.lists(st.integers(0, 7), unique=True, max_size=8))
-def test_frequencies(held: list[int], asked: list[int]) -> None:
-    occurrences = np.array(sorted((d << 32) + i for i, d in enumerate(held)), dtype=np.int64)
-    wanted = np.array(sorted(asked), dtype=np.int64)
-    assert _frequencies(occurrences, wanted).tolist() == [held.count(d) for d in sorted(asked)]
-
-
-def test_pruned_search_is_the_whole_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Documents left out early are none of the best k, for frequent phrases, both formulas, any k."""
-    index_corpus(_corpus(1500, 3), tmp_path / "index")
-    wanted = [
-        phrase(*words, content=content, required=required)
-        for words in (["w1"], ["w1", "w3"])
-        for content in (["w2", "w5", "w90", "w4,w7"], ["w1", "w3"], ["w300", "w301", "w302", "w8"])
-        for required in (False, True)
-    ]
-    left_out: list[int] = []
-    prune = fast_engine._Candidates.prune
-
-    def counted(self: fast_engine._Candidates, *given: object, required: bool) -> None:
-        before = len(self.documents)
-        prune(self, *given, required=required)
-        left_out.append(before - len(self.documents))
-
-    monkeypatch.setattr(fast_engine._Candidates, "prune", counted)
-    for idf in ("whoosh", "paper"):
-        engine = fast_engine.FastEngine(tmp_path / "index", EnglishAnalyzer(), idf=idf)
-        for k in (1, MOST_HITS, 5000):
-            monkeypatch.setattr(fast_engine, "_PRUNE_FROM", 10**9)
-            whole = engine.search(wanted, k=k)
-            assert all(whole)
-            left_out.clear()
-            monkeypatch.setattr(fast_engine, "_PRUNE_FROM", 1)
-            assert engine.search(wanted, k=k) == whole
-            assert (sum(left_out) > 1000) == (k < 5000)

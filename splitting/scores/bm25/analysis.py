@@ -102,7 +102,9 @@ class EnglishAnalyzer(Analyzer):
     identity = "english-1"
 
     def terms(self, text: str) -> list[str]:
-        return self._kept(word.lower() for word in _WORD.findall(text))
+        # Words of queries come one by one; most need no search for what the pattern finds.
+        words = [text] if text.isascii() and text.isalnum() else _WORD.findall(text)
+        return self._kept([word.lower() for word in words])
 
     def encode(self, texts: Sequence[str]) -> EncodedTexts:
         encoded = [as_bytes(text) for text in texts]

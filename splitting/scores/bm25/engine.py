@@ -8,10 +8,12 @@ mean length. Hits are ordered by score, equal scores by document number.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ....errors import UsageError
 from ....registry import closest
@@ -28,8 +30,7 @@ IDFS = ("whoosh", "paper")
 ENGINES = ("fast", "whoosh")
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(NamedTuple):
     """A document that matches. `document`: its 0-based number in the corpus. `matched_terms`: the terms that
     its score is the sum of, sorted: those of the phrase and of the content words found in it, a term as often
     as the query has it."""
@@ -79,6 +80,10 @@ class SearchEngine(Protocol):
         """Terms of all documents."""
         ...
 
+    def statistics(self, terms: Iterable[str]) -> Statistics:
+        """The corpus's numbers, with the document frequencies of `terms`."""
+        ...
+
     def search(self, queries: Sequence[OverlapQuery], *, k: int = MOST_HITS) -> list[list[Hit]]:
         """At most `k` hits of each query, best first, ties by document number."""
         ...
@@ -98,18 +103,32 @@ class TermQuery:
     @property
     def terms(self) -> tuple[str, ...]:
         """All distinct terms, in order of appearance."""
-        return tuple(dict.fromkeys((*self.phrase, *(term for group in self.content for term in group))))
+        return tuple(dict.fromkeys(chain(self.phrase, *self.content)))
 
 
 def analysed(query: OverlapQuery, analyzer: Analyzer) -> TermQuery | None:
     """The query as terms; None where nothing can be found (OverlapQuery.may_vanish)."""
+    return analysed_queries([query], analyzer)[0]
+
+
+def analysed_queries(queries: Iterable[OverlapQuery], analyzer: Analyzer) -> list[TermQuery | None]:
+    """Many queries as terms, each of their words analysed once."""
+
+    @cache
+    def terms_of(word: str) -> tuple[str, ...]:
+        return tuple(analyzer.terms(word))
+
+    return [_analysed(query, terms_of) for query in queries]
+
+
+def _analysed(query: OverlapQuery, terms_of: Callable[[str], tuple[str, ...]]) -> TermQuery | None:
     phrase: list[str] = []
     gaps: list[int] = []
     gap = 0
     for before, word in zip((0, *query.gaps), query.phrase, strict=False):
         # A dropped word leaves the larger of the gaps around it; after a kept one they count anew.
         gap = max(gap, before)
-        terms = analyzer.terms(word)
+        terms = terms_of(word)
         for term in terms:
             if phrase:
                 gaps.append(gap)
@@ -117,8 +136,9 @@ def analysed(query: OverlapQuery, analyzer: Analyzer) -> TermQuery | None:
             gap = query.inner_gap
         if terms:
             gap = 0
-    groups = (tuple(dict.fromkeys(analyzer.terms(word))) for word in query.content)
-    content = tuple(dict.fromkeys(group for group in groups if group))
+    groups = [terms_of(word) for word in query.content]
+    distinct = (tuple(dict.fromkeys(group)) if len(group) > 1 else group for group in groups if group)
+    content = tuple(dict.fromkeys(distinct))
     if not phrase and not (content and query.may_vanish):
         return None
     required = query.content_required or not phrase
@@ -166,8 +186,9 @@ def index_corpus(
 
         build_whoosh_index(documents, folder, chosen, memory=memory)
     else:
-        from .fast_index import build_index
+        from .fast_index import build_index, compiled_search
 
+        compiled_search()
         build_index(documents, folder, chosen, memory=memory)
     return open_index(folder, engine=engine, analyzer=chosen, idf=idf)
 

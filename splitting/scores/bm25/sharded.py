@@ -15,7 +15,7 @@ import bisect
 import heapq
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
@@ -26,9 +26,9 @@ from ....executor import Executor, SerialExecutor
 from ....hashing import canonical_json, sha256_text
 from ....progress import Progress, silent
 from .analysis import load_analyzer
-from .engine import MEMORY, MOST_HITS, Hit, Statistics, analysed, check_choices
-from .fast_engine import FastEngine
-from .fast_index import FORMAT, build_index, read_facts
+from .engine import MEMORY, MOST_HITS, Hit, Statistics, TermQuery, analysed_queries, check_choices
+from .fast_engine import FastEngine, all_terms
+from .fast_index import FORMAT, build_index, compiled_search, read_facts
 from .query import OverlapQuery
 
 
@@ -61,6 +61,7 @@ def index_shards(
     if not shards:
         raise UsageError("a corpus has at least one shard")
     check_choices(idf=idf)
+    compiled_search()
     identity = load_analyzer(analyzer).identity
     names = [_folder_name(shard, identity) for shard in shards]
     if len(set(names)) < len(names):
@@ -139,12 +140,11 @@ class ShardedEngine:
         """At most `k` hits of each query over all shards, best first, ties by document number. Every shard is
         opened once for all queries; `progress` counts shards."""
         check_choices(idf=self._idf, k=k)
-        analyzer = load_analyzer(self._analyzer)
-        wanted = [query for query in (analysed(query, analyzer) for query in queries) if query is not None]
-        statistics = self.statistics(term for query in wanted for term in query.terms)
+        wanted = tuple(analysed_queries(queries, load_analyzer(self._analyzer)))
+        statistics = self.statistics(all_terms(wanted))
         work = partial(
             _search_shard,
-            queries=tuple(queries),
+            queries=wanted,
             k=k,
             statistics=statistics,
             analyzer=self._analyzer,
@@ -156,7 +156,7 @@ class ShardedEngine:
     def _merged(self, parts: Sequence[list[Hit]], k: int) -> list[Hit]:
         starts = [0, *self._ends[:-1]]
         numbered = [
-            [replace(hit, document=hit.document + start) for hit in hits]
+            [hit._replace(document=hit.document + start) for hit in hits]
             for start, hits in zip(starts, parts, strict=True)
         ]
         merged = heapq.merge(*numbered, key=lambda hit: (-hit.score, hit.document))
@@ -182,11 +182,11 @@ def _shard_statistics(folder: Path, *, terms: Sequence[str], analyzer: str) -> S
 def _search_shard(
     folder: Path,
     *,
-    queries: Sequence[OverlapQuery],
+    queries: Sequence[TermQuery | None],
     k: int,
     statistics: Statistics,
     analyzer: str,
     idf: str,
 ) -> list[list[Hit]]:
     engine = FastEngine(folder, load_analyzer(analyzer), idf=idf)
-    return engine.search(queries, k=k, statistics=statistics)
+    return engine.search_terms(queries, k=k, statistics=statistics)

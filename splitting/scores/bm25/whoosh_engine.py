@@ -19,7 +19,17 @@ from ....atomic import recover, replace_folder, write_text
 from ....errors import PrerequisiteError, SourceError
 from ....hashing import canonical_json
 from .analysis import STOP_WORDS, Analyzer, EnglishAnalyzer
-from .engine import K1, MOST_HITS, B, Hit, TermQuery, analysed, check_choices, inverse_document_frequency
+from .engine import (
+    K1,
+    MOST_HITS,
+    B,
+    Hit,
+    Statistics,
+    TermQuery,
+    analysed,
+    check_choices,
+    inverse_document_frequency,
+)
 from .query import OverlapQuery
 
 _FIELD = "content"
@@ -125,6 +135,11 @@ class WhooshEngine:
     @property
     def total_length(self) -> int:
         return int(self._searcher.field_length(_FIELD))
+
+    def statistics(self, terms: Iterable[str]) -> Statistics:
+        """The corpus's numbers, with the document frequencies of `terms`."""
+        frequencies = {term: int(self._searcher.doc_frequency(_FIELD, term)) for term in terms}
+        return Statistics(self.documents, self.total_length, frequencies)
 
     def search(self, queries: Sequence[OverlapQuery], *, k: int = MOST_HITS) -> list[list[Hit]]:
         """At most `k` hits of each query, best first, ties by document number."""
