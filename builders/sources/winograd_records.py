@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from .records import Record
@@ -108,12 +109,12 @@ def same_options(options: Iterable[str]) -> frozenset[str]:
     >>> same_options(["The Men ", "a dog"]) == same_options(["dog", "men"])
     True
     """
-    return frozenset(
-        [
-            " ".join([word for word in _WORD.findall(option.lower()) if word not in _ARTICLES])
-            for option in options
-        ]
-    )
+    return frozenset(map(_plain_option, options))
+
+
+@lru_cache(maxsize=1 << 12)
+def _plain_option(option: str) -> str:
+    return " ".join([word for word in _WORD.findall(option.lower()) if word not in _ARTICLES])
 
 
 def twin_groups(items: Iterable[tuple[str, Sequence[str]]]) -> Iterator[int]:

@@ -16,6 +16,20 @@ from .records import Record, cut_short
 _BLOCK = 1 << 16
 
 
+class _Path(dict[str, "_Path"]):
+    """A path below an element, with the paths below it by their tags, so that each is put together once."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.path = path
+
+    def __missing__(self, tag: str) -> _Path:
+        made = self[tag] = _Path(f"{self.path}/{tag}" if self.path else tag)
+        return made
+
+
 class XmlRecords:
     """Iterates over the elements called `tag`; afterwards `rows` is their number.
 
@@ -81,32 +95,35 @@ class XmlRecords:
         parser, wanted, shown, found = self._parser, self.tag, self.file.shown, self._found
         fields: dict[str, Any] | None = None
         line = begin = 0
-        path = ""
-        around: list[tuple[str, int]] = []
+        here = top = _Path("")
+        around: list[tuple[_Path, int]] = []
         # The pieces of text of all open elements, those of the innermost from `begin` on: an element that
         # ends takes its own away, so that those of the element around it are together again.
         pieces: list[str] = []
 
         def start(tag: str, attributes: dict[str, str]) -> None:
-            nonlocal fields, line, path, begin
+            nonlocal fields, line, here, begin
             if fields is not None:
-                around.append((path, begin))
-                path = f"{path}/{tag}" if path else tag
+                around.append((here, begin))
+                here = here[tag]
                 begin = len(pieces)
             elif tag == wanted:
                 fields = {f"@{name}": value for name, value in attributes.items()}
                 line = parser.CurrentLineNumber
 
         def end(tag: str) -> None:
-            nonlocal fields, path, begin
-            if fields is not None and path:
-                text = pieces[begin] if len(pieces) == begin + 1 else "".join(pieces[begin:])
-                del pieces[begin:]
-                if path in fields:
-                    fields[path].append(text)
+            nonlocal fields, here, begin
+            if here is not top and fields is not None:
+                if len(pieces) == begin + 1:
+                    text = pieces.pop()
                 else:
-                    fields[path] = [text]
-                path, begin = around.pop()
+                    text = "".join(pieces[begin:])
+                    del pieces[begin:]
+                if here.path in fields:
+                    fields[here.path].append(text)
+                else:
+                    fields[here.path] = [text]
+                here, begin = around.pop()
                 return
             pieces.clear()
             if fields is not None:

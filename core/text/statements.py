@@ -13,7 +13,6 @@ are our own.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -117,8 +116,17 @@ def _checked(question: Question) -> Frame | YesNo | str:
     if asks_inside and isinstance(made, Frame) and made.rule not in ("subject", "equative", "in_place"):
         return "several_questions"
     held = (made.before, made.after, made.noun) if isinstance(made, Frame) else (made.yes,)
-    kept = Counter(low_word(word) for text in (*held, *made.lost) for word in text.replace("|", " ").split())
-    return made if Counter(question.lows) <= kept else "words_lost"
+    kept = [low_word(word) for text in (*held, *made.lost) for word in text.replace("|", " ").split()]
+    return made if _all_kept(lows, kept) else "words_lost"
+
+
+def _all_kept(words: Sequence[str], kept: list[str]) -> bool:
+    """Whether each of `words` stands in `kept`, as often as in `words`; takes them out of it."""
+    for word in words:
+        if word not in kept:
+            return False
+        kept.remove(word)
+    return True
 
 
 def _needs_tags(frame: Frame | YesNo | str, answer: str) -> bool:

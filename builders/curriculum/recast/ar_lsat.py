@@ -78,5 +78,5 @@ AR_LSAT = Recast(
     corpus=CORPUS,
     files=("AR_TrainingData.json", "AR_DevelopmentData.json", "AR_TestData.json"),
     rule="Passage and question are the premise of the correct option (entailed) and of one wrong option.",
-    read=recast_ar_lsat,
+    recaster=recast_ar_lsat,
 )

@@ -121,6 +121,6 @@ BABI = Recast(
     corpus="babi",
     files=tuple(name for names in _NAMES.values() for name in names if "/" not in name),
     rule="The story and the question as a statement (`The X is above the Y`); yes is entailed, no is not.",
-    read=recast_babi,
+    recaster=recast_babi,
     differs='Validation hypotheses are in word order (the release has "The is pink rectangle to ...").',
 )

@@ -9,8 +9,10 @@ another item is left out as a whole and counted.
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -84,14 +86,14 @@ class Recast:
     `files` are names that the corpus' published files have (without `.gz`; patterns as of `PurePath.match`,
     which compares a path from its end): any of them makes a folder one of this corpus. `rule` says in a
     sentence what is done, `differs` what is not as in the released task. `released` is False for a corpus
-    that the released task was not made from.
+    that the released task was not made from. `recaster` reads a folder or archive of the corpus.
     """
 
     phenomenon: str
     corpus: str
     files: tuple[str, ...]
     rule: str
-    read: Recaster
+    recaster: Recaster
     differs: str = ""
     released: bool = True
 
@@ -99,6 +101,28 @@ class Recast:
         """Whether a folder (or zip archive) holds a file of this corpus. Raises SourceError for a bad one."""
         names = [PurePosixPath(file.plain_name) for file in SourceFolder(folder).files]
         return any(name.match(pattern) for name in names for pattern in self.files)
+
+    def read(self, folder: Path, faults: FaultLog) -> RecastRows:
+        """The rows of a folder (or zip archive) of this corpus, with the errors of its `recaster`."""
+        with _no_collection():
+            return self.recaster(folder, faults)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Let Python's garbage collector rest.
+
+    Records are no part of cycles, but where a corpus is held as a whole the collector would go through all of
+    them again and again, for up to a third of the time.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 recasts: Registry[Recast] = Registry("recast")
@@ -196,7 +220,9 @@ class PairCollector:
             self._bad(record, "id stands twice", value=source_id, fix="give each item an id of its own")
             return
         labels = self._labels
-        for premise, hypothesis, label, _, _ in pairs:
+        values: list[str | None] = []
+        for pair in pairs:
+            premise, hypothesis, label, _, _ = pair
             if (
                 not premise
                 or not hypothesis
@@ -206,12 +232,12 @@ class PairCollector:
             ):
                 self._report(record, premise, hypothesis, label)
                 return
+            values += pair
         seen.add(source_id)
         # Ids may begin anew in every split, and rows of two splits are never one group.
         group = f"{self.corpus}:{split}:{source_id if group_id is None else group_id}"
         self._items += (source_id, group, rule or self.rule, split)
-        for pair in pairs:
-            self._pairs += pair
+        self._pairs += values
         self._sizes.append(len(pairs))
 
     def _report(self, record: Record, premise: str, hypothesis: str, label: str) -> None:
@@ -254,22 +280,25 @@ def conflicting_items(table: pa.Table, items: np.ndarray) -> np.ndarray:
 
     `items` (int64[n]) numbers the item of each row; inputs are premise and hypothesis, compared as they are.
     """
-    if not table.num_rows:
-        return np.zeros(0, dtype=bool)
-    premises, hypotheses, labels = (
-        _codes(table.column(name).combine_chunks()) for name in ("premise", "hypothesis", "label")
-    )
-    inputs = _codes(pa.array(premises * table.num_rows + hypotheses))
+    hypotheses = _codes(table.column("hypothesis"))
+    # Most hypotheses stand once, and premises are long.
+    (again,) = np.nonzero(np.bincount(hypotheses)[hypotheses] > 1)
+    if not len(again):
+        return np.zeros(table.num_rows, dtype=bool)
+    places = pa.array(again)
+    premises, labels = (_codes(table.column(name).take(places)) for name in ("premise", "label"))
+    inputs = _codes(pa.array(premises * table.num_rows + hypotheses[again]))
     label_of = np.zeros(int(inputs.max()) + 1, dtype=np.int64)
     # The last row of each input decides: where there are two labels, some row has another one than it.
     label_of[inputs] = labels
     differs = label_of[inputs] != labels
-    return np.isin(items, items[np.isin(inputs, inputs[differs])])
+    return np.isin(items, items[again[np.isin(inputs, inputs[differs])]])
 
 
-def _codes(values: pa.Array) -> np.ndarray:
+def _codes(values: pa.Array | pa.ChunkedArray) -> np.ndarray:
     """A number below n for each of n values, equal for equal values: shape (n,), int64."""
-    return pc.dictionary_encode(values).indices.to_numpy().astype(np.int64)
+    whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return pc.dictionary_encode(whole).indices.to_numpy().astype(np.int64)
 
 
 def corpus_files(root: Path, names: Mapping[str, Sequence[str]]) -> dict[str, InputFile]:

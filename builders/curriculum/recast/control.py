@@ -49,6 +49,6 @@ CONTROL = Recast(
     corpus="control",
     files=tuple(name for names in _NAMES.values() for name in names),
     rule="Pairs and labels as published.",
-    read=recast_control,
+    recaster=recast_control,
     differs="Published dev and test splits apart; the release joins them as validation.",
 )

@@ -75,7 +75,7 @@ COPA = Recast(
         'The hypothesis joins the premise and an alternative by "because" (asked for the cause) or "so" '
         "(asked for the effect); the more plausible alternative is entailed."
     ),
-    read=recast_copa,
+    recaster=recast_copa,
     differs="The released task was not made from COPA, which asks for causes and effects as Cosmos QA does.",
     released=False,
 )

@@ -38,17 +38,18 @@ def recast_cosmos_qa(root: Path, faults: FaultLog) -> RecastRows:
 
 
 def _item(split: str, record: Record) -> Item | str:
-    answer = _ANSWERS[record.label("label", _NUMBERS)]
-    named = [name for name in _ANSWERS if not _NONE.fullmatch(record.text(name))]
+    answer = record.label("label", _NUMBERS)
+    answers = [record.text(name) for name in _ANSWERS]
+    named = [number for number, text in enumerate(answers) if not _NONE.fullmatch(text)]
     if answer not in named:
         return NONE_OF_THE_ABOVE
-    choices = [record.text(name) for name in named]
+    choices = [answers[number] for number in named]
     premise = joined(context=record.text("context"), question=record.text("question"))
-    key = f"{CORPUS}:{split}:{record.text('id')}"
+    name = record.text("id")
     return Item(
         str(record.row),
-        choices_to_pairs(premise, choices, named.index(answer), wrong=1, key=key),
-        group_id=_PASSAGE.split(record.text("id"))[0] or None,
+        choices_to_pairs(premise, choices, named.index(answer), wrong=1, key=f"{CORPUS}:{split}:{name}"),
+        group_id=_PASSAGE.split(name)[0] or None,
     )
 
 
@@ -57,6 +58,6 @@ COSMOS_QA = Recast(
     corpus=CORPUS,
     files=("train.csv", "valid.csv"),
     rule="Passage and question are the premise of the answer (entailed) and of one wrong choice.",
-    read=recast_cosmos_qa,
+    recaster=recast_cosmos_qa,
     differs="One wrong choice an item in both splits; the release has about three in validation.",
 )

@@ -137,6 +137,6 @@ COUNTERFACTUAL = Recast(
     corpus="semeval2020_task5",
     files=("subtask2_train.csv", "subtask2_test.csv"),
     rule="`<hypo>` stands for a part; the hypothesis says what it is, with right or with wrong ends.",
-    read=recast_counterfactual,
+    recaster=recast_counterfactual,
     differs="Both parts of every sentence (the release has about one a sentence); wrong ends are drawn anew.",
 )

@@ -58,7 +58,7 @@ DELTA_NLI = Recast(
     corpus="defeasible_nli",
     files=tuple(name for names in _NAMES.values() for name in names),
     rule="`PREMISE ; UPDATE` and the hypothesis; a strengthener is entailed, a weakener is not.",
-    read=recast_defeasible_nli,
+    recaster=recast_defeasible_nli,
     differs=(
         "All three parts in their published splits (the release trains on delta-ATOMIC and validates on "
         "delta-SOCIAL); records without an update are left out (the release has 4,034 premises that end "

@@ -124,7 +124,7 @@ def _recast(phenomenon: str, *parts: str, differs: str) -> Recast:
         corpus="dnc",
         files=_patterns(parts),
         rule="Pairs as published; the binary label true is entailed, false is not-entailed.",
-        read=partial(recast_dnc, parts=parts),
+        recaster=partial(recast_dnc, parts=parts),
         differs=differs,
     )
 

@@ -196,7 +196,7 @@ DROP = Recast(
         "The hypothesis is the statement that question and answer make, entailed with the right answer, not "
         "entailed with another number, date or span of the passage or corpus."
     ),
-    read=recast_drop,
+    recaster=recast_drop,
     differs=(
         "Questions are turned into sentences; the release puts the answer in place of the question word. "
         "Validation is the dev file; no test file is read."

@@ -73,7 +73,7 @@ ESTER = Recast(
         "Passage and question are the premise of the answer span (entailed) and of a span that answers "
         "another question."
     ),
-    read=recast_ester,
+    recaster=recast_ester,
     differs=(
         "No wrong span is contained in an answer or contains one. Validation is the dev file; no test "
         "file is read."

@@ -159,7 +159,7 @@ FAVA = Recast(
     corpus="fava",
     files=tuple(f"{frame}/{split}.tsv" for frame in _FRAMES for split in SOURCE_SPLITS),
     rule="A sentence of one verb frame and its alternant; an acceptable alternant is entailed.",
-    read=recast_fava,
+    recaster=recast_fava,
     differs=(
         "Pairs whose first sentence is not acceptable are left out; the published splits are kept; "
         "alternants are found by their words."

@@ -11,7 +11,7 @@ from pathlib import Path
 from ....faults import FaultLog
 from ...sources.records import Record
 from .base import Item, Pair, PairCollector, Recast, RecastRows, SplitRecords, recast_records
-from .pronouns import replace_pronoun, sentence_around
+from .pronouns import replaced_by_each, sentence_around
 from .rules import ENTAILED, NOT_ENTAILED, filled
 
 CORPUS = "gap"
@@ -48,15 +48,13 @@ def _item(split: str, record: Record) -> Item:
             "the pronoun does not stand at its offset", "Pronoun-offset", value=offset, fix=fix
         )
     start, end = sentence_around(text, place)
+    names = (record.text("A"), record.text("B"))
+    hypotheses = replaced_by_each(text[start:end], place - start, pronoun, names)
     return Item(
         record.text("ID"),
         [
-            Pair(
-                text,
-                replace_pronoun(text[start:end], place - start, pronoun, record.text(name)),
-                ENTAILED if record.label(f"{name}-coref", _COREFERENT) else NOT_ENTAILED,
-            )
-            for name in ("A", "B")
+            Pair(text, hypothesis, ENTAILED if record.label(f"{name}-coref", _COREFERENT) else NOT_ENTAILED)
+            for name, hypothesis in zip("AB", hypotheses, strict=True)
         ],
     )
 
@@ -69,7 +67,7 @@ GAP = Recast(
         "The hypothesis is the pronoun's sentence with a name in place of the pronoun; entailed if the "
         "pronoun stands for it."
     ),
-    read=recast_gap,
+    recaster=recast_gap,
     differs=(
         "Names are put at the pronoun's offset; in the release some stand elsewhere in a word. "
         "gap-development is train, gap-validation is validation, gap-test is test."

@@ -52,7 +52,7 @@ HELLASWAG = Recast(
     corpus=CORPUS,
     files=("hellaswag_train.jsonl", "hellaswag_val.jsonl"),
     rule="The context is the premise of the true ending (entailed) and of one false ending.",
-    read=recast_hellaswag,
+    recaster=recast_hellaswag,
     differs=(
         "Both endings of an item are kept together (the release draws items independently), and a last "
         "sentence that the context leaves unfinished begins the hypothesis."

@@ -146,7 +146,7 @@ SPRL = Recast(
     corpus="inference_is_everything",
     files=("sprl_data.txt",),
     rule="Pairs and labels as published.",
-    read=recast_sprl,
+    recaster=recast_sprl,
     differs="All pairs in their published splits; the release has a sample in two splits.",
 )
 CONTEXT_ALIGN = Recast(
@@ -154,7 +154,7 @@ CONTEXT_ALIGN = Recast(
     corpus="inference_is_everything",
     files=("fnplus_data.txt",),
     rule="A word gives way to \"something\"; the hypothesis is `'something' here should be 'PARAPHRASE'`.",
-    read=recast_fnplus,
+    recaster=recast_fnplus,
     differs=(
         "All pairs in their published splits; the release has a sample, and pairs of another source in its "
         "validation split."

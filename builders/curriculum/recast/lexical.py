@@ -138,7 +138,7 @@ LEVY_HOLT = Recast(
     corpus="levy_holt",
     files=("train.txt", "dev.txt", "test.txt"),
     rule="Triples as sentences; True (or y) is entailed.",
-    read=recast_levy_holt,
+    recaster=recast_levy_holt,
     differs=(
         "All pairs in their published splits (the release has as many not-entailed as entailed ones); "
         "casing as published."
@@ -149,7 +149,7 @@ SHERLIIC = Recast(
     corpus="sherliic",
     files=("dev.csv", "test.csv"),
     rule="Relations with the first examples of their arguments; yes is entailed.",
-    read=recast_sherliic,
+    recaster=recast_sherliic,
     released=False,
 )
 BREAKING_NLI = Recast(
@@ -157,6 +157,6 @@ BREAKING_NLI = Recast(
     corpus="breaking_nli",
     files=("dataset.jsonl",),
     rule="Pairs as published; entailment is entailed, neutral and contradiction are not.",
-    read=recast_breaking_nli,
+    recaster=recast_breaking_nli,
     differs="All pairs; the release has 982 of each label.",
 )

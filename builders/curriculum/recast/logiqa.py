@@ -81,6 +81,6 @@ LOGIQA = Recast(
     corpus=CORPUS,
     files=("Train.txt", "Eval.txt", "Test.txt"),
     rule="Text and question are the premise of the correct option (entailed) and of one wrong option.",
-    read=recast_logiqa,
+    recaster=recast_logiqa,
     differs="The question is kept; the release drops it.",
 )

@@ -84,8 +84,12 @@ HELP = Recast(
     corpus="help",
     files=_HELP_NAMES["train"],
     rule=_RULE_TEXT,
-    read=recast_help,
+    recaster=recast_help,
 )
 MED = Recast(
-    phenomenon="monotonicity_infer", corpus="med", files=_MED_NAMES["test"], rule=_RULE_TEXT, read=recast_med
+    phenomenon="monotonicity_infer",
+    corpus="med",
+    files=_MED_NAMES["test"],
+    rule=_RULE_TEXT,
+    recaster=recast_med,
 )

@@ -55,5 +55,5 @@ MRPC = Recast(
     corpus=CORPUS,
     files=("msr_paraphrase_train.txt", "msr_paraphrase_test.txt", "train.tsv", "dev.tsv"),
     rule="The first sentence is the premise, the second the hypothesis; a paraphrase is entailed.",
-    read=recast_mrpc,
+    recaster=recast_mrpc,
 )

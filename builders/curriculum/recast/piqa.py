@@ -41,5 +41,5 @@ PIQA = Recast(
     corpus=CORPUS,
     files=("train-labels.lst", "valid-labels.lst", "valid.jsonl"),
     rule="The goal is the premise of both solutions; the one that works is entailed.",
-    read=recast_piqa,
+    recaster=recast_piqa,
 )

@@ -7,6 +7,7 @@ it begins a sentence. Nothing else of a text changes.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 
 from punkt.data import english
 
@@ -73,16 +74,26 @@ def replace_pronoun(text: str, start: int, pronoun: str, candidate: str) -> str:
     >>> replace_pronoun("Ann rang as his car broke.", 12, "his", "Bob")
     "Ann rang as Bob's car broke."
     """
+    return replaced_by_each(text, start, pronoun, [candidate])[0]
+
+
+def replaced_by_each(text: str, start: int, pronoun: str, candidates: Iterable[str]) -> list[str]:
+    """`replace_pronoun` for every candidate, in order."""
     end = start + len(pronoun)
     if not pronoun or text[start:end] != pronoun:
         raise ValueError(f"{pronoun!r} does not stand at {start}")
-    name = filled("candidate", candidate)
-    if is_possessive(pronoun, text[end:]):
-        name = possessive(name)
-    elif pronoun.lower() in _PERSONAL:
-        name = name.removesuffix("'s").removesuffix("’s")
-    name = capitalised(name) if pronoun[0].isupper() else in_mid_sentence(name)
-    return text[:start] + name + text[end:]
+    before, after = text[:start], text[end:]
+    owns, person = is_possessive(pronoun, after), pronoun.lower() in _PERSONAL
+    cased: Callable[[str], str] = capitalised if pronoun[0].isupper() else in_mid_sentence
+    made = []
+    for candidate in candidates:
+        name = filled("candidate", candidate)
+        if owns:
+            name = possessive(name)
+        elif person:
+            name = name.removesuffix("'s").removesuffix("’s")
+        made.append(f"{before}{cased(name)}{after}")
+    return made
 
 
 def with_determiner(text: str, candidate: str) -> str:
@@ -132,17 +143,26 @@ def sentence_around(text: str, position: int) -> tuple[int, int]:
     ['Mr. Ali sat.', 'He slept.']
     """
     start, end = 0, len(text)
-    before: list[re.Match[str]] = []
-    for stop in _STOP.finditer(text):
-        if stop.end() <= position:
-            before.append(stop)
-        elif _ends_sentence(stop):
+    # White space after the nearest mark may reach up to the position or over it.
+    mark = nearest = _last_mark(text, position)
+    while mark >= 0:
+        stop = _STOP.match(text, mark)
+        if stop is not None and stop.end() <= position and _ends_sentence(stop):
+            start = stop.end()
+            break
+        mark = _last_mark(text, mark)
+    for stop in _STOP.finditer(text, max(nearest, 0)):
+        if stop.end() > position and _ends_sentence(stop):
             end = stop.end()
             break
-    # The nearest one counts, so those before it need no look.
-    start = next((stop.end() for stop in reversed(before) if _ends_sentence(stop)), 0)
-    start += len(text[start:end]) - len(text[start:end].lstrip())
+    while start < end and text[start].isspace():
+        start += 1
     return start, start + len(text[start:end].rstrip())
+
+
+def _last_mark(text: str, end: int) -> int:
+    """Where the last mark that may end a sentence stands before `end`; -1 if there is none."""
+    return max(text.rfind(".", 0, end), text.rfind("!", 0, end), text.rfind("?", 0, end))
 
 
 def _ends_sentence(stop: re.Match[str]) -> bool:

@@ -10,7 +10,7 @@ character of a text but for what its docstring says; an empty component is refus
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
@@ -100,8 +100,8 @@ def fingerprint(*texts: str) -> str:
 
 def _hash(parts: tuple[str, ...], seed: int) -> blake2b:
     hashed = _begun(seed).copy()
-    for part in parts:
-        hashed.update(f"\x1f{part}".encode("utf-8", "surrogatepass"))
+    text = "\x1f".join(("", *parts))
+    hashed.update(text.encode() if text.isascii() else text.encode("utf-8", "surrogatepass"))
     return hashed
 
 
@@ -163,24 +163,26 @@ def choices_to_pairs(
         raise EmptyComponentError("choice", choices[hypotheses.index("")])
     if not 0 <= correct < len(hypotheses):
         raise ValueError(f"no choice {correct} among {len(hypotheses)}")
-    taken = None if wrong is None else {correct, *_drawn(hypotheses, correct, wrong, key)}
+    taken: Iterable[int] = range(len(hypotheses))
+    if wrong is not None:
+        taken = sorted([correct, *_drawn(hypotheses, correct, wrong, key)])
     return [
-        Pair(premise, hypothesis, ENTAILED if number == correct else NOT_ENTAILED)
-        for number, hypothesis in enumerate(hypotheses)
-        if taken is None or number in taken
+        Pair(premise, hypotheses[number], ENTAILED if number == correct else NOT_ENTAILED) for number in taken
     ]
 
 
-def _drawn(hypotheses: Sequence[str], correct: int, wrong: int, key: str) -> Iterator[int]:
+def _drawn(hypotheses: Sequence[str], correct: int, wrong: int, key: str) -> list[int]:
     """Numbers of wrong choices: in the order of their texts, from a place that the key gives on."""
-    others = sorted([(text, number) for number, text in enumerate(hypotheses) if number != correct])
+    others = [number for number in range(len(hypotheses)) if number != correct]
+    others.sort(key=hypotheses.__getitem__)
     start = stable_number(key) % len(others) if others else 0
-    for text, number in others[start:] + others[:start]:
-        if wrong <= 0:
-            return
-        if not says_the_same(text, hypotheses[correct]):
-            wrong -= 1
-            yield number
+    drawn: list[int] = []
+    for number in others[start:] + others[:start]:
+        if len(drawn) >= wrong:
+            break
+        if not says_the_same(hypotheses[number], hypotheses[correct]):
+            drawn.append(number)
+    return drawn
 
 
 def capitalised(text: str) -> str:
@@ -191,6 +193,8 @@ def capitalised(text: str) -> str:
     >>> capitalised("'the trophy is large"), capitalised("iPhones sell.")
     ("'The trophy is large", 'iPhones sell.')
     """
+    if "A" <= text[:1] <= "Z":
+        return text
     opening = _OPENING.match(text)
     start = opening.end() if opening else 0
     word = _WORD.match(text, start)
@@ -208,7 +212,7 @@ def in_mid_sentence(text: str, common: Collection[str] = ()) -> str:
     >>> in_mid_sentence("The sun was rising."), in_mid_sentence("NASA hired Al.")
     ('the sun was rising.', 'NASA hired Al.')
     """
-    word = _WORD.match(text)
+    word = None if "a" <= text[:1] <= "z" else _WORD.match(text)
     if word is None:
         return text
     first = word.group()
@@ -217,6 +221,7 @@ def in_mid_sentence(text: str, common: Collection[str] = ()) -> str:
     return first[0].lower() + text[1:]
 
 
+@lru_cache(maxsize=1 << 14)
 def _is_no_name(word: str) -> bool:
     stem = _APOSTROPHE.split(word.lower())[0]
     plural = stem.endswith("s") and english.ORTHO_CONTEXT.get(stem, 0) & _SEEN_IN_LOWER_CASE

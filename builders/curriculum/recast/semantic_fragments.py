@@ -82,7 +82,7 @@ def _logic(fragment: str) -> Recast:
         corpus="semantic_fragments",
         files=tuple(name for names in _names(fragment).values() for name in names),
         rule="Pairs and labels as published.",
-        read=partial(_recast_fragment, fragment=fragment),
+        recaster=partial(_recast_fragment, fragment=fragment),
         differs="The published dev split too; the release has train and, as its validation split, test.",
     )
 
@@ -95,5 +95,5 @@ MONOTONICITY = Recast(
     corpus="semantic_fragments",
     files=_names("monotonicity_hard", ("test",))["test"],
     rule="The test pairs of monotonicity_hard as published; entailment is entailed, all else is not.",
-    read=partial(_recast_fragment, fragment="monotonicity_hard", splits=("test",), labels=TWO_WAY),
+    recaster=partial(_recast_fragment, fragment="monotonicity_hard", splits=("test",), labels=TWO_WAY),
 )

@@ -196,7 +196,7 @@ SOCIAL_IQA = Recast(
         "The situation is the premise of each answer, put in the sentence that the question asks to "
         "complete; where one does not fit, situation and question are the premise of the answers as they are."
     ),
-    read=recast_social_iqa,
+    recaster=recast_social_iqa,
     differs=(
         "Frames are grammatical (the release has 'Ash do this to ...', 'will want to wanted ...'), keep all "
         "of the question, and leave the answers' casing."

@@ -85,7 +85,7 @@ SQUAD = Recast(
         "The hypothesis is the statement that question and answer make, entailed with the right answer, not "
         "entailed with another of its type."
     ),
-    read=recast_squad,
+    recaster=recast_squad,
     differs=(
         "The released task was not made from SQuAD, whose questions become statements as DROP's do. "
         "Validation is the dev file; no test file is read."

@@ -90,7 +90,7 @@ TRACIE = Recast(
     corpus="tracie",
     files=tuple(name for names in _NAMES.values() for name in names if "/" not in name),
     rule="The story and the query (`EVENT starts|ends before|after EVENT`); positive is entailed.",
-    read=recast_tracie,
+    recaster=recast_tracie,
     differs=(
         "The published splits (the release trains on the 4,248 test queries and validates on the 1,174 of "
         "training); no white space around the texts."

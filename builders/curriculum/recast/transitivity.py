@@ -44,6 +44,6 @@ TRANSITIVITY = Recast(
     corpus="transitivity",
     files=("train.tsv", "dev_matched.tsv"),
     rule="Pairs as published; entailment is entailed, neutral is not.",
-    read=recast_transitivity,
+    recaster=recast_transitivity,
     differs="All pairs in their published splits; the release has a sample, with 6,000 pairs in both splits.",
 )

@@ -61,7 +61,7 @@ WINOGRANDE = Recast(
     corpus=CORPUS,
     files=(*_FILES["train"], *_FILES["dev"]),
     rule="The hypothesis is the sentence with an option in place of the blank; the right option is entailed.",
-    read=recast_winogrande,
+    recaster=recast_winogrande,
     differs=(
         "The premise is the whole text with its blank and the hypothesis its whole sentence; the release "
         "cuts the text at the blank, so that premises end in the middle and twins have the same one."

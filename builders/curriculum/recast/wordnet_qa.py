@@ -104,7 +104,7 @@ def _recast(task: str, form: str) -> Recast:
         corpus="wordnet_qa",
         files=tuple(name for names in _names(task).values() for name in names),
         rule=f"The context of a question, and the correct or a wrong choice in the form `{form}`.",
-        read=partial(recast_wordnet_qa, task=task),
+        recaster=partial(recast_wordnet_qa, task=task),
         differs=(
             "Labels are those of the questions (the released ones look random); the published splits; one "
             "form of words for all stems; wrong choices are drawn anew."

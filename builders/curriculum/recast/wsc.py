@@ -15,7 +15,7 @@ from ...sources.records import Record
 from ...sources.winograd_records import parse_schema, same_options
 from ...sources.xml_records import XmlRecords
 from .base import Item, Pair, PairCollector, Recast, RecastRows, SplitRecords, recast_records
-from .pronouns import replace_pronoun, sentence_around, with_determiner
+from .pronouns import replaced_by_each, sentence_around, with_determiner
 from .rules import ENTAILED, NOT_ENTAILED, filled
 
 CORPUS = "wsc"
@@ -69,18 +69,15 @@ def _schema_item(split: str, record: Record) -> Item | str:
     schema = parse_schema(record)
     text, place, pronoun = schema.text, schema.pronoun_loc, filled("pron", schema.pronoun)
     answers = [with_determiner(text[:place], filled("answer", answer)) for answer in schema.answers]
-    if any(answer.lower() in _PRONOUNS for answer in answers):
+    if not _PRONOUNS.isdisjoint([answer.lower() for answer in answers]):
         return PRONOUN_AS_CANDIDATE
     start, end = sentence_around(text, place)
+    hypotheses = replaced_by_each(text[start:end], place - start, pronoun, answers)
     return Item(
         str(record.row),
         [
-            Pair(
-                text,
-                replace_pronoun(text[start:end], place - start, pronoun, answer),
-                ENTAILED if number == schema.correct else NOT_ENTAILED,
-            )
-            for number, answer in enumerate(answers)
+            Pair(text, hypothesis, ENTAILED if number == schema.correct else NOT_ENTAILED)
+            for number, hypothesis in enumerate(hypotheses)
         ],
         group_id=record.text("group"),
     )
@@ -94,6 +91,6 @@ WSC = Recast(
         "The hypothesis is the sentence with a candidate in place of its pronoun; the right candidate is "
         "entailed. WNLI pairs are taken as they are."
     ),
-    read=recast_wsc,
+    recaster=recast_wsc,
     differs="All of a sentence is kept; the release has hand-written clauses of some.",
 )
