@@ -85,12 +85,23 @@ def import_labels(
     mined: Mined,
     labels: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="Answers (.csv, .jsonl) with task_id, annotator and answer."),
+        typer.Argument(
+            metavar="FILE",
+            help="Answers (.csv, .jsonl) with task_id, annotator and answer: candidate_0, candidate_1, "
+            "neither, or a candidate's name.",
+        ),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The labelled data set to make.")],
     annotators: Annotated[int, typer.Option(help="Answers that a problem needs.", min=1)] = 5,
-    agreement: Annotated[int, typer.Option(help="Equal answers that it needs.", min=1)] = 3,
-    test_agreement: Annotated[int, typer.Option(help="Equal answers that test problems need.", min=1)] = 4,
+    agreement: Annotated[
+        int | None, typer.Option(help="Equal answers that it needs; else more than half.", min=1)
+    ] = None,
+    test_agreement: Annotated[
+        int | None,
+        typer.Option(
+            help="Equal answers that test problems need; else one more, if there are so many.", min=1
+        ),
+    ] = None,
     validation: Annotated[float, typer.Option(help="Share of the validation part.")] = 0.05,
     test: Annotated[float, typer.Option(help="Share of the test part.")] = 0.05,
     balance: Annotated[

@@ -7,7 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+import tiny_classifiers
+import tiny_encoders
 from knowref_helpers import FlatParser, problem, write_dump
+from transformers import BertConfig, BertModel
 
 from benchwright.builders.audit import audit
 from benchwright.builders.base import Origin
@@ -16,6 +19,7 @@ from benchwright.builders.knowref.builder import KnowRefBuilder
 from benchwright.builders.knowref.persons import sentence_hash
 from benchwright.builders.rebuild import rebuild
 from benchwright.builders.verify import verify
+from benchwright.cards import render_card
 from benchwright.errors import SourceError, SourceErrors, UsageError
 from benchwright.eval.baselines import baselines
 from benchwright.eval.run import evaluate
@@ -250,3 +254,61 @@ def test_rows_are_those_of_pronoun_baselines(sample):
     assert "fine_tuned_pronoun" in baselines
     results = evaluate(sample.path, configs=["standard"], baselines=["random_option"])
     assert results
+
+
+RECIPE = {"epochs": 30, "learning_rate": 3e-3, "batch_size": 8, "max_length": 48, "validation_share": 0.0}
+
+
+def test_an_encoder_is_fine_tuned_on_the_released_parts(tmp_path):
+    # Whose place the pronoun has is told by the names alone.
+    right, wrong = ["Al", "Bo", "Cy"], ["Ed", "Gus", "Hal"]
+    source = tmp_path / "source"
+    source.mkdir()
+    for part, verb in (("dev", "fell"), ("test", "sang")):
+        rows = [
+            {
+                "swapped_sentence": f"{names[0]} met {names[1]} because he {verb} .",
+                "candidate0": names[0],
+                "candidate1": names[1],
+                "correct_candidate": f"candidate_{names.index(one)}",
+                "annotation_strength": "5",
+            }
+            for one in right
+            for other in wrong
+            for names in ([one, other], [other, one])
+        ]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (source / f"KnowRef-60K_{part}.json").write_text(text)
+    release = build("knowref_60k", source=source, out=tmp_path / "release")
+    model = tiny_encoders.save_encoder(tmp_path / "encoder", tiny_encoders.ENCODERS["bert"])
+    (result,) = evaluate(
+        release.path,
+        configs=["standard"],
+        baselines=["fine_tuned_pronoun"],
+        model=str(model),
+        recipe=RECIPE,
+    )
+    assert (result.training["training_rows"], result.metrics["accuracy"]["n"]) == (36, 18)
+    # Guessing has 9 of 18 right.
+    assert result.metrics["accuracy"]["value"] > 0.9
+
+
+def test_the_sample_trains_an_encoder(sample, tmp_path):
+    def build_encoder(size):
+        shape = {**tiny_classifiers.SHAPE, "max_position_embeddings": 128}
+        return BertModel(BertConfig(**shape, vocab_size=size), add_pooling_layer=False)
+
+    model = tiny_encoders.save_encoder(tmp_path / "encoder", build_encoder)
+    recipe = {"epochs": 1, "batch_size": 8, "max_length": 128, "validation_share": 0.2}
+    (result,) = evaluate(
+        sample.path,
+        configs=["standard"],
+        baselines=["fine_tuned_pronoun"],
+        model=str(model),
+        recipe=recipe,
+    )
+    assert result.evaluated_on == "test"
+    assert result.metrics["accuracy"]["n"] == 12
+    # Both candidates of each row; the released validation part chooses the checkpoint.
+    assert (result.training["training_rows"], result.training["validation_rows"]) == (20, 4)
+    assert "`fine_tuned_pronoun`" in render_card(sample)

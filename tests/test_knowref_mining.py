@@ -175,7 +175,9 @@ def test_tasks(mine, tmp_path):
         assert {row["candidate_0"], row["candidate_1"]} == {problem["candidate0"], problem["candidate1"]}
         turned += row["candidate_0"] != problem["candidate0"]
     assert 5 < turned < 26
-    assert export_tasks(mined.folder, out=tmp_path / "few", limit=3).tasks == 3
+    few = export_tasks(mined.folder, out=tmp_path / "few", limit=3)
+    assert few.tasks == 3
+    assert f"next: benchwright mine import-labels {mined.folder} ANSWERS" in str(few)
     with pytest.raises(SourceError, match="no mined problems"):
         export_tasks(tmp_path, out=tmp_path / "none")
 
@@ -301,7 +303,14 @@ def test_bad_labels(mine, tmp_path):
     for reason in ("unknown task", "unknown answer", "second answer of an annotator", "empty text"):
         assert reason in message
     assert not (tmp_path / "set").exists()
-    assert sum(labels(*bad, on_bad_row="drop").rows.values()) == 31
+    made = labels(*bad, on_bad_row="drop")
+    assert sum(made.rows.values()) == 31
+    assert made.funnel[-2] == FunnelStage(
+        "answers",
+        "answers",
+        155,
+        {"unknown task": 1, "unknown answer": 1, "second answer of an annotator": 1, "empty text": 1},
+    )
     with pytest.raises(UsageError, match="exists"):
         labels()
     assert sum(labels(overwrite=True).rows.values()) == 31
@@ -316,6 +325,37 @@ def test_bad_labels(mine, tmp_path):
             labels(overwrite=True, **options)
 
 
+def test_three_annotators_and_tasks_that_nobody_answered(mine, tmp_path):
+    mined = mine()
+    votes = {0: [0, 0, 0], 1: [0, 1, 0], 2: [0, 1, "neither"], 3: [1, 1], 4: ["neither", 1, "neither"]}
+    file = write_csv(tmp_path / "labels.csv", answers(mined, lambda number: votes.get(number, [])))
+    made = import_labels(mined.folder, file, out=tmp_path / "set", annotators=3, validation=0, test=0.5)
+    assert [str(stage) for stage in made.funnel[-2:]] == [
+        "answers: 14 of 14 answers kept",
+        "labels: 2 of 31 problems kept\n"
+        "         26 no answers\n"
+        "          1 annotators agree on neither candidate\n"
+        "          1 fewer annotators agree than asked for\n"
+        "          1 fewer answers than annotators",
+    ]
+    # More than half must agree, and in the test part one more.
+    assert made.rows == {"train": 1, "test": 1}
+    (row,) = lines(made.folder / "KnowRef-60K_test.json")
+    assert row["annotation_strength"] == "3"
+
+
+def test_answers_that_label_nothing_make_no_data_set(mine, tmp_path):
+    mined = mine()
+    file = write_csv(tmp_path / "labels.csv", answers(mined, lambda number: [0] * 3 if number < 2 else []))
+    message = r"labels no problem \(2 fewer answers than annotators\).*set --annotators 3"
+    with pytest.raises(UsageError, match=message):
+        import_labels(mined.folder, file, out=tmp_path / "new" / "set")
+    file = write_csv(tmp_path / "labels.csv", answers(mined, lambda number: [0] * 5 if number < 2 else []))
+    with pytest.raises(UsageError, match=r"\(2 left out for equal shares of both candidates\)"):
+        import_labels(mined.folder, file, out=tmp_path / "new" / "set", balance="drop")
+    assert not (tmp_path / "new").exists()
+
+
 def test_labelled_problems_become_a_release(mine, tmp_path):
     from benchwright.builders.build import build
 
@@ -327,7 +367,7 @@ def test_labelled_problems_become_a_release(mine, tmp_path):
     assert len(texts) == made.rows["train"]
     funnel = release.manifest["source"]["funnel"]
     assert [found["stage"] for found in funnel] == [
-        "comments", "sentences", "noun phrases", "persons", "new names", "labels",
+        "comments", "sentences", "noun phrases", "persons", "new names", "answers", "labels",
     ]  # fmt: skip
     # The hashes with the mined problems give the same rows as the texts.
     folder = tmp_path / "hashes"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -59,7 +62,8 @@ class Counting(Protocol):
 class StageFolder:
     """Files of stages in `root`, and in `stages.json` what each was made from and what it counted.
 
-    Raises UsageError where `root` is a file or holds something else.
+    `stages.json` is the first file that is written, so that a folder is known again after the process was
+    killed in its first stage. Raises UsageError where `root` is a file or holds something else.
     """
 
     def __init__(self, root: Path) -> None:
@@ -88,21 +92,33 @@ class StageFolder:
         target = self.root / name
         if known is not None and known["key"] == wanted and target.is_file():
             return str(known["sha256"])
-        digest = hashlib.sha256()
-        lines, counts = records()
-        with atomic_open(target) as stream:
-            for record in lines:
-                line = json.dumps(record, ensure_ascii=False) + "\n"
-                digest.update(line.encode())
-                stream.write(line)
+        with made_folder(self.root):
+            self._remove_parts()
+            self._write_state()
+            try:
+                with made_folder(target.parent):
+                    digest, counts = _write_lines(target, records)
+            except BaseException:
+                if not self._state.get("files"):
+                    (self.root / _STATE).unlink(missing_ok=True)
+                raise
         entry = {
             "key": wanted,
-            "sha256": f"sha256:{digest.hexdigest()}",
+            "sha256": f"sha256:{digest}",
             "funnel": [stage.to_json() for stage in counts.funnel()],
         }
         self._state = {"format": _FORMAT, "files": {**self._state.get("files", {}), name: entry}}
-        write_text(self.root / _STATE, json.dumps(self._state, indent=2) + "\n")
+        self._write_state()
         return str(entry["sha256"])
+
+    def _write_state(self) -> None:
+        state = {"format": _FORMAT, "files": {}, **self._state}
+        write_text(self.root / _STATE, json.dumps(state, indent=2) + "\n")
+
+    def _remove_parts(self) -> None:
+        """Remove what processes that were killed had begun to write."""
+        for part in (*self.root.glob(".*.part-*"), *self.root.glob("*/.*.part-*")):
+            part.unlink(missing_ok=True)
 
     def funnel(self, names: Iterable[str]) -> list[FunnelStage]:
         """What the files `names` counted, added up stage by stage."""
@@ -123,8 +139,42 @@ class StageFolder:
         yield from read_lines(self.root / name)
 
 
+@contextmanager
+def made_folder(path: Path) -> Iterator[None]:
+    """Make a folder for what is written inside the block; after an exception the empty ones of it are gone.
+
+    Folders that were there before stay.
+    """
+    new = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for folder in new:
+                folder.rmdir()
+        raise
+
+
+def _write_lines(
+    target: Path, records: Callable[[], tuple[Iterator[dict[str, Any]], Counting]]
+) -> tuple[str, Counting]:
+    """Write records as they come; the sha256 of the file in hexadecimal digits, and what counted them."""
+    digest = hashlib.sha256()
+    lines, counts = records()
+    with atomic_open(target) as stream:
+        for record in lines:
+            line = json.dumps(record, ensure_ascii=False) + "\n"
+            digest.update(line.encode())
+            stream.write(line)
+    return digest.hexdigest(), counts
+
+
 class Seen:
-    """Texts that were met before, on disk: a corpus may have more of them than memory holds."""
+    """Texts that were met before, on disk: a corpus may have more of them than memory holds.
+
+    Raises OSError where the disk of temporary files is full.
+    """
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory()
@@ -137,7 +187,12 @@ class Seen:
     def add(self, text: str) -> bool:
         """Whether `text` is new."""
         digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        return self._table.execute("INSERT OR IGNORE INTO seen VALUES (?)", (digest,)).rowcount == 1
+        try:
+            return self._table.execute("INSERT OR IGNORE INTO seen VALUES (?)", (digest,)).rowcount == 1
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
+                raise
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._folder.name) from None
 
     def close(self) -> None:
         self._table.close()

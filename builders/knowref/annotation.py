@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,17 +13,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...atomic import atomic_open, replace_folder, write_text
+from ...cards.numbers import plural
 from ...errors import SourceError, UsageError, show
 from ...faults import FaultLog, Policy
 from ..sources.files import InputFile
 from ..sources.records import Record, Records
-from ._stages import FunnelStage, StageFolder, read_lines
+from ._stages import FunnelStage, StageFolder, made_folder, read_lines
 from .mining import CHUNKED, PROBLEMS, SWAPPED
 
 Balance = Literal["order", "drop", "none"]
 ANSWERS = ("candidate_0", "candidate_1", "neither")
 PARTS = ("train", "val", "test")
 
+NO_ANSWERS = "no answers"
 TOO_FEW_ANSWERS = "fewer answers than annotators"
 NO_AGREEMENT = "fewer annotators agree than asked for"
 NEITHER = "annotators agree on neither candidate"
@@ -33,13 +36,19 @@ _TASK_COLUMNS = ("task_id", "text", "pronoun", "candidate_0", "candidate_1", "qu
 
 @dataclass(frozen=True)
 class Tasks:
-    """Files of annotation tasks. `tasks` counts them."""
+    """Files of annotation tasks, made of the problems in the folder `mined`. `tasks` counts them."""
 
+    mined: Path
     files: tuple[Path, ...]
     tasks: int
 
     def __str__(self) -> str:
-        return f"{self.tasks} tasks in {' and '.join(map(str, self.files))}"
+        return (
+            f"{plural(self.tasks, 'task')} in {' and '.join(map(str, self.files))}\n"
+            "answers: a CSV or JSON Lines file with task_id, annotator and answer (candidate_0, candidate_1, "
+            "neither, or the name of a candidate)\n"
+            f"next: benchwright mine import-labels {self.mined} ANSWERS --out LABELLED"
+        )
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,11 @@ class Labelled:
 
     def __str__(self) -> str:
         rows = ", ".join(f"{part} {count}" for part, count in self.rows.items())
-        return f"{self.funnel[-1]}\n{sum(self.rows.values())} rows in {self.folder}: {rows}"
+        return (
+            f"{self.funnel[-2]}\n{self.funnel[-1]}\n"
+            f"{plural(sum(self.rows.values()), 'row')} in {self.folder}: {rows}\n"
+            f"next: benchwright build knowref_60k --source {self.folder} --out RELEASE"
+        )
 
 
 def export_tasks(mined: str | Path, *, out: str | Path, limit: int | None = None) -> Tasks:
@@ -69,14 +82,21 @@ def export_tasks(mined: str | Path, *, out: str | Path, limit: int | None = None
     """
     rows = [_task(record) for record in _problems(Path(mined))][:limit]
     target = Path(out)
-    target.mkdir(parents=True, exist_ok=True)
-    with atomic_open(target / "tasks.csv") as stream:
-        writer = csv.DictWriter(stream, _TASK_COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    with atomic_open(target / "tasks.jsonl") as stream:
-        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    return Tasks((target / "tasks.csv", target / "tasks.jsonl"), len(rows))
+    files = target / "tasks.csv", target / "tasks.jsonl"
+    new = [file for file in files if not file.exists()]
+    with made_folder(target):
+        try:
+            with atomic_open(files[0]) as table, atomic_open(files[1]) as lines:
+                writer = csv.DictWriter(table, _TASK_COLUMNS, lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(rows)
+                lines.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        except BaseException:
+            # Both files are there, or neither.
+            for file in new:
+                file.unlink(missing_ok=True)
+            raise
+    return Tasks(Path(mined), files, len(rows))
 
 
 def _problems(folder: Path) -> Iterator[dict[str, Any]]:
@@ -126,8 +146,8 @@ def import_labels(
     *,
     out: str | Path,
     annotators: int = 5,
-    agreement: int = 3,
-    test_agreement: int = 4,
+    agreement: int | None = None,
+    test_agreement: int | None = None,
     validation: float = 0.05,
     test: float = 0.05,
     balance: Balance = "order",
@@ -139,39 +159,72 @@ def import_labels(
     `labels` is a CSV or JSON Lines file with task_id, annotator and answer: candidate_0, candidate_1,
     neither, or the name of a candidate; further columns are passed over. A problem needs `annotators`
     answers (should there be more, the first by name of annotator count), of which `agreement` must be the
-    same: their number is its annotation strength. `balance` makes both candidates equally often right, in
-    each part: by naming some in the reverse order (`order`), by leaving problems out (`drop`), or not
-    (`none`). Parts are drawn by the hash of the sentence, with the shares `validation` and `test`; the latter
-    takes only problems of at least `test_agreement`.
+    same (None: more than half): their number is its annotation strength. `balance` makes both candidates
+    equally often right, in each part: by naming some in the reverse order (`order`), by leaving problems out
+    (`drop`), or not (`none`). Parts are drawn by the hash of the sentence, with the shares `validation` and
+    `test`; the latter takes only problems of at least `test_agreement` (None: one more than `agreement`,
+    where there are so many annotators).
 
     Writes `KnowRef-60K_PART.json` (texts) and `KnowRef-60K_PART_hashed.json` (hashes and new names, for
     publication), both readable by the builder `knowref_60k` with `problems.jsonl`. Raises UsageError for
-    options, SourceError for faults in the labels.
+    options and where no problem is left, SourceError for faults in the labels.
     """
+    agreement = annotators // 2 + 1 if agreement is None else agreement
+    test_agreement = min(agreement + 1, annotators) if test_agreement is None else test_agreement
     _check(annotators, agreement, test_agreement, validation, test, balance)
     target = Path(out)
     if target.exists() and not overwrite:
         raise UsageError(f"{target} exists; add --overwrite or give another folder")
     problems = {record["task_id"]: record for record in _problems(Path(mined))}
-    answers = _read_answers(Path(labels), problems, FaultLog(on_bad_row))
+    faults = FaultLog(on_bad_row)
+    answers = _read_answers(Path(labels), problems, faults)
+    rows, dropped = _judged(problems, answers, annotators, agreement)
+    parts = _parts(rows, test_agreement, validation, test)
+    balanced = {part: rest for part, found in parts.items() if (rest := _balanced(found, balance))}
+    sizes = {part: len(found) for part, found in balanced.items()}
+    kept = sum(sizes.values())
+    if kept < len(rows):
+        dropped[NOT_BALANCED] += len(rows) - kept
+    if not kept:
+        raise UsageError(_nothing_left(Path(labels), answers, dropped, annotators))
+    mining = StageFolder(Path(mined))
+    read = sum(len(given.by_annotator) for given in answers.values())
+    funnel = (
+        *mining.funnel([*mining.names("sentences/"), CHUNKED, PROBLEMS, SWAPPED]),
+        FunnelStage("answers", "answers", read, faults.dropped),
+        FunnelStage("labels", "problems", kept, dropped),
+    )
+    _write(target, balanced, funnel)
+    return Labelled(target, sizes, funnel)
+
+
+def _judged(
+    problems: Mapping[str, Mapping[str, Any]],
+    answers: Mapping[str, _Answers],
+    annotators: int,
+    agreement: int,
+) -> tuple[list[_Row], Counter[str]]:
+    """The labelled problems in the order of their hashes, and how many others there are by reason."""
     dropped: Counter[str] = Counter()
     rows = []
-    for task_id in sorted(answers):
-        row = _labelled(problems[task_id], answers[task_id], annotators, agreement)
+    for task_id in sorted(problems):
+        row = _labelled(problems[task_id], answers.get(task_id, _Answers()), annotators, agreement)
         if isinstance(row, str):
             dropped[row] += 1
         else:
             rows.append(row)
-    parts = _parts(rows, test_agreement, validation, test)
-    balanced = {part: _balanced(found, balance) for part, found in parts.items()}
-    kept = sum(map(len, balanced.values()))
-    if kept < len(rows):
-        dropped[NOT_BALANCED] += len(rows) - kept
-    mining = StageFolder(Path(mined))
-    stages = mining.funnel([*mining.names("sentences/"), CHUNKED, PROBLEMS, SWAPPED])
-    funnel = (*stages, FunnelStage("labels", "problems", kept, dropped))
-    _write(target, balanced, funnel)
-    return Labelled(target, {part: len(found) for part, found in balanced.items()}, funnel)
+    return rows, dropped
+
+
+def _nothing_left(
+    labels: Path, answers: Mapping[str, _Answers], dropped: Mapping[str, int], annotators: int
+) -> str:
+    most = max((len(given.by_annotator) for given in answers.values()), default=0)
+    reasons = ", ".join(f"{count} {reason}" for reason, count in dropped.items() if reason != NO_ANSWERS)
+    fix = "have more tasks answered"
+    if 0 < most < annotators:
+        fix = f"no task has more than {plural(most, 'answer')}; set --annotators {most}, or get more answers"
+    return f"{labels} labels no problem ({reasons or NO_ANSWERS}): {fix}"
 
 
 def _check(
@@ -286,6 +339,8 @@ class _Row:
 def _labelled(problem: Mapping[str, Any], answers: _Answers, annotators: int, agreement: int) -> _Row | str:
     """The problem with its label, or why it has none."""
     given = sorted(answers.by_annotator.items())
+    if not given:
+        return NO_ANSWERS
     if len(given) < annotators:
         return TOO_FEW_ANSWERS
     answer, strength = _Answers(dict(given[:annotators])).most()
@@ -332,12 +387,18 @@ def _balanced(rows: list[_Row], balance: Balance) -> list[_Row]:
 def _write(target: Path, parts: Mapping[str, Sequence[_Row]], funnel: Sequence[FunnelStage]) -> None:
     """All files of a labelled data set, whole or not at all."""
     staged = target.with_name(f".{target.name}.part")
-    staged.mkdir(parents=True, exist_ok=True)
-    for part, rows in parts.items():
-        text = "".join(json.dumps(row.with_text(), ensure_ascii=False) + "\n" for row in rows)
-        write_text(staged / f"KnowRef-60K_{part}.json", text)
-        hashed = ",\n".join(json.dumps(row.hashed(), ensure_ascii=False) for row in rows)
-        write_text(staged / f"KnowRef-60K_{part}_hashed.json", f"[\n{hashed}\n]\n")
-    stages = [stage.to_json() for stage in funnel]
-    write_text(staged / "funnel.json", json.dumps(stages, indent=2) + "\n")
-    replace_folder(staged, target)
+    # What a process that was killed left there.
+    shutil.rmtree(staged, ignore_errors=True)
+    with made_folder(target.parent):
+        try:
+            staged.mkdir()
+            for part, rows in parts.items():
+                text = "".join(json.dumps(row.with_text(), ensure_ascii=False) + "\n" for row in rows)
+                write_text(staged / f"KnowRef-60K_{part}.json", text)
+                hashed = ",\n".join(json.dumps(row.hashed(), ensure_ascii=False) for row in rows)
+                write_text(staged / f"KnowRef-60K_{part}_hashed.json", f"[\n{hashed}\n]\n")
+            stages = [stage.to_json() for stage in funnel]
+            write_text(staged / "funnel.json", json.dumps(stages, indent=2) + "\n")
+            replace_folder(staged, target)
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)

@@ -5,7 +5,7 @@ Source: "An Analysis of Dataset Overlap on Winograd-Style Tasks" (2011.04767).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -14,22 +14,29 @@ import numpy as np
 import pyarrow as pa
 from datasets import Features, Value
 
-from ...errors import SourceError, UsageError, show
+from ...errors import SourceError
 from ...faults import FaultLog
 from ...hashing import content_ids
+from ...progress import Stage, no_progress
 from ...splitting.base import SplitRows
+from ...splitting.scores.overlap import Queries
 from ...tasks import PRONOUN_RESOLUTION
 from ..base import (
     DEFAULT_OPTIONS,
+    DIVIDING_OPTIONS,
     Builder,
     BuildOptions,
     ConfigSpec,
     DatasetInfo,
     Origin,
     SourceData,
+    overlap_table_name,
+    refuse_options,
 )
+from ..overlap_subsets import overlap_cutoffs, overlap_subsets
 from ..sources.files import SourceFolder
 from ..winograd.builder import winograd_features
+from ..winograd.queries import row_queries
 from ..winograd.test_sets import CITATION
 from .mining import loaded_parser
 from .persons import SentenceParser
@@ -37,17 +44,8 @@ from .released import KnowRefFiles, KnowRefRow, KnowRefRows, find_files, read_fu
 
 SOURCE_SIDES = {"train": "train", "dev": "train", "val": "validation", "test": "test"}
 """Where rows of each released part stand."""
-
-# Choices of other benchmarks, which divide rows anew.
-_NO_CHOICE = (
-    "prompt",
-    "length_buckets",
-    "validation",
-    "test",
-    "evaluation_labels",
-    "empty_quota",
-    "constraint",
-)
+SUBSETS_OF = "test"
+"""The released part that is divided by overlap."""
 
 
 class KnowRefBuilder(Builder):
@@ -78,6 +76,7 @@ class KnowRefBuilder(Builder):
         tags=("winograd-schema", "coreference-resolution", "commonsense"),
     )
     published_rows = 64_301
+    needs_corpus = False
     parser: ClassVar[str | SentenceParser] = "parser"
     """What parses the sentences that are found in dumps: a spaCy pipeline, or anything that parses."""
 
@@ -132,16 +131,25 @@ class KnowRefBuilder(Builder):
     def configs(
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
     ) -> list[ConfigSpec]:
-        """The parts as they were released."""
-        return [
-            ConfigSpec(
-                name="standard",
-                splitter="published",
-                parameters={"mapping": dict(SOURCE_SIDES)},
-                summary="The released parts.",
-                default=True,
-            )
-        ]
+        """The parts as they were released; subsets of test rows by overlap where rows are searched.
+
+        The subsets can be asked for by name without a corpus, too: so that the answer says what they lack.
+        """
+        searched = overlap_table_name(None) in score_names.get("bm25", ())
+        return [_whole(options, searched=searched), *_subsets(options, searched=searched)]
+
+    def overlap_parts(self) -> tuple[None]:
+        """All rows are searched together, whatever part they are in (2011.04767, Table 8)."""
+        return (None,)
+
+    def overlap_queries(
+        self, rows: pa.Table, construction: str, analyzer: str, progress: Stage = no_progress
+    ) -> Queries:
+        """A query for each row (see `row_queries`); that of the published code has candidate 0 in the
+        pronoun's place."""
+        unpublished = pa.nulls(rows.num_rows, pa.string())
+        rows = rows.append_column("published_text", unpublished)
+        return row_queries(rows, construction, self.info.languages[0], analyzer, progress)
 
     def split_rows(self, data: SourceData) -> SplitRows:
         """Rows with their labels; sentences that are released twice stay in the parts where they are."""
@@ -157,15 +165,47 @@ class KnowRefBuilder(Builder):
 
     def resolved(self, options: BuildOptions) -> BuildOptions:
         """`options`, unless they choose how rows are divided: the parts are the released ones."""
-        for name in _NO_CHOICE:
-            if (value := getattr(options, name)) is not None:
-                raise UsageError(f"{self.name} keeps the released parts; leave out {name} {show(value)}")
+        refuse_options(options, DIVIDING_OPTIONS, f"{self.name} keeps the released parts")
         return super().resolved(options)
 
     @classmethod
     def sample_folder(cls) -> Path:
         """Sentences of our own in the released form, with the problems that they were mined to."""
         return Path(__file__).parent.parent / "samples" / "knowref"
+
+
+def _whole(options: BuildOptions, *, searched: bool) -> ConfigSpec:
+    """Every row where the source has it, with what was found of it where rows are searched."""
+    whole = ConfigSpec(
+        name="standard",
+        splitter="published",
+        parameters={"mapping": dict(SOURCE_SIDES)},
+        summary="The released parts.",
+        default=True,
+    )
+    if not searched:
+        return whole
+    return replace(
+        whole,
+        splitter="overlap",
+        parameters={**whole.parameters, "subset": "all", "cutoffs": overlap_cutoffs(options)},
+        summary="The released parts, every row with the best hits of its query in the corpora.",
+        scores=overlap_table_name(None),
+    )
+
+
+def _subsets(options: BuildOptions, *, searched: bool) -> Iterator[ConfigSpec]:
+    """The rows of one part that overlap, by cut-off, and those that do not."""
+    mapping = {part: side if part == SUBSETS_OF else None for part, side in SOURCE_SIDES.items()}
+    for name, parameters, summary in overlap_subsets(SUBSETS_OF, options):
+        yield ConfigSpec(
+            name=name,
+            splitter="overlap",
+            parameters={"mapping": mapping, **parameters},
+            summary=summary,
+            scores=overlap_table_name(None),
+            extra=not searched,
+        )
 
 
 def _table(rows: Sequence[KnowRefRow]) -> pa.Table:

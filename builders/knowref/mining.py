@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ... import __version__
+from ...cards.numbers import plural
 from ...errors import SourceError, UsageError
 from ...executor import open_executor
 from ...hashing import sha256_file
@@ -55,7 +56,11 @@ class Mined:
         return {"problems": str(self.problems), "funnel": [stage.to_json() for stage in self.funnel]}
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.funnel), f"{self.funnel[-1].kept} problems in {self.problems}"])
+        found = plural(self.funnel[-1].kept, "problem")
+        following = f"next: benchwright mine export-tasks {self.folder} --out TASKS"
+        if not self.funnel[-1].kept:
+            following = "nothing to annotate; mine more dumps"
+        return "\n".join([*map(str, self.funnel), f"{found} in {self.problems}", following])
 
 
 def mine_knowref(
