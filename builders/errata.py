@@ -70,6 +70,11 @@ def withdraw(
     those of the manifest.
     """
     old = _local(release)
+    if WITHOUT_TEXT in old.configs.get("scores", {}):
+        raise ReleaseError(
+            f"{old.path} has hits without their text, which prove its rows; run `benchwright hydrate` on it, "
+            "withdraw from what that makes, and strip it again"
+        )
     if bool(uids) == (config is not None):
         raise UsageError("give rows to withdraw, or a config, and not both")
     _check_reason(reason)

@@ -6,28 +6,33 @@ joining both; the digests in the assignments prove every one of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from datasets import Features
 
 from ..errors import ReleaseError, UsageError
 from ..eval.results import text_answers
 from ..features import HEAD, PLACEMENT, PVI, payload_columns
-from ..hashing import canonical_json, row_digests, sha256_text
+from ..hashing import canonical_json, content_hash, row_digests, sha256_text
 from ..progress import Stage, no_progress
 from ..release import WITHOUT_TEXT, ReleaseFolder
+from ..splitting.scores import ScoreTable
+from ..tables import conform
 from ._choosing import read_source
 from ._describing import describe, files_of, other_files, release_name
 from ._joining import Corpus, JoinedSplit, join_config, join_table
 from .hub.living import open_whole
-from .recorded import builder_of, options_of
+from .recorded import builder_of, options_of, spec_of
 from .release import ReleaseWriter
+from .searched_text import BareTable, with_text, without_text
 
-_IDS = frozenset([*HEAD, *PLACEMENT, *PVI])
+_IDS = frozenset([*HEAD, *PLACEMENT, *PVI, "best_score", "num_hits", "exact_copy"])
 """Columns that hold no text of the corpus."""
+_SCORES = "scores"
 
 
 @dataclass(frozen=True)
@@ -49,9 +54,15 @@ class Hydration:
 def has_text(release: ReleaseFolder) -> bool:
     """Whether a release has columns of its corpus, or answers that may be text of it, and not ids alone."""
     columns = any(
-        set(entry["features"]) - _IDS for entry in release.configs.values() if entry["kind"] != "scores"
+        set(entry["features"]) - _IDS for entry in release.configs.values() if entry["kind"] != _SCORES
     )
-    return columns or bool(text_answers(release))
+    return columns or _has_queries(release) or bool(text_answers(release))
+
+
+def _has_queries(release: ReleaseFolder) -> bool:
+    """Whether score tables hold queries and hits with their text."""
+    entry = release.configs.get(_SCORES)
+    return entry is not None and "hits" in entry["features"] and WITHOUT_TEXT not in entry
 
 
 def strip(
@@ -64,17 +75,14 @@ def strip(
     """Write a release again without the text of its corpus, for sources that may not be passed on.
 
     Rows keep `uid`, `content_id` and the columns of their placement; configs that have no more stay as they
-    are, and so do assignments, scores, analyses and the values of results. Single answers stay only where
+    are, and so do assignments, scores, analyses and the values of results. Of what was searched in corpora
+    numbers, ids of documents and exact copies stay, no query and no document. Single answers stay only where
     they are labels: a program may be one of the corpus. Raises ReleaseError for a release that has no text,
     or that cannot be read or written.
     """
     old = open_whole(release, progress)
     if not has_text(old):
         raise ReleaseError(f"{old.path} has no text to take out; it can be published as it is")
-    if "scores" in old.configs and "hits" in old.features("scores"):
-        raise ReleaseError(
-            f"{old.path} is of queries and hits, text through and through; nothing of use would be left of it"
-        )
     return strip_configs(old, old.configs, out=out, overwrite=overwrite)
 
 
@@ -82,24 +90,27 @@ def strip_configs(
     old: ReleaseFolder, configs: Iterable[str], *, out: str | Path, overwrite: bool = False
 ) -> ReleaseFolder:
     """`strip` for some configs of a release; the others keep their text."""
-    chosen = {name for name in configs if name in old.configs and _is_whole(old.config(name))}
+    chosen = {name for name in configs if name in old.configs and _has_text(old, name)}
     key = sha256_text(canonical_json(["strip", old.manifest, sorted(chosen)]))
     with ReleaseWriter(out, key, overwrite) as writer:
         _take_over(writer, old, without=chosen)
-        entries = {}
+        entries, tables = {}, old.manifest["scores"]
         for name, entry in old.configs.items():
             if name not in chosen:
                 entries[name] = entry
+            elif entry["kind"] == _SCORES:
+                entries[name], tables = _stripped_scores(writer, old)
             elif _IDS & set(entry["features"]):
                 entries[name] = _stripped(writer, old, name)
-        manifest = {**old.manifest, "configs": entries}
+        manifest = {**old.manifest, "configs": entries, "scores": tables}
         name = release_name(Path(out))
         describe(writer, manifest, name=name, earlier=old.path, same_rows=True, withhold=True)
         return writer.finish(manifest)
 
 
-def _is_whole(entry: Mapping[str, Any]) -> bool:
-    return entry["kind"] != "scores" and WITHOUT_TEXT not in entry
+def _has_text(release: ReleaseFolder, config: str) -> bool:
+    entry = release.config(config)
+    return _has_queries(release) if entry["kind"] == _SCORES else WITHOUT_TEXT not in entry
 
 
 def hydrate(
@@ -107,6 +118,7 @@ def hydrate(
     *,
     source: str | Path,
     out: str | Path,
+    corpus: Sequence[str] = (),
     overwrite: bool = False,
     progress: Stage = no_progress,
 ) -> Hydration:
@@ -118,7 +130,11 @@ def hydrate(
     `out` has the files that were published from the whole text, byte for byte under equal library versions.
     Answers that were taken out are not put back: `benchwright eval` makes them again.
 
-    Raises UsageError for a release that has its text, SourceError for a source that cannot be read.
+    Rows that were searched have hits of which `corpus` are the user's copies, as for `build`; of each only
+    the documents that are hits are taken, nothing is searched again (see `searched_text`).
+
+    Raises UsageError for a release that has its text and for corpora that are missing or were not searched,
+    SourceError for a source or corpus that cannot be read or is another copy.
     """
     old = open_whole(place, progress)
     if not old.is_stripped:
@@ -127,24 +143,69 @@ def hydrate(
     builder = builder_of(manifest)
     options = builder.resolved(options_of(manifest))
     root, data = read_source(builder, source, options, manifest["source"]["on_bad_row"])
-    corpus = Corpus(builder, data)
-    joined = {
-        name: _joined(old, name, corpus) for name, entry in old.configs.items() if WITHOUT_TEXT in entry
-    }
+    known = Corpus(builder, data)
+    stripped = [name for name, entry in old.configs.items() if WITHOUT_TEXT in entry]
+    tables: dict[str, ScoreTable] = {}
+    if _SCORES in stripped:
+        bare, missing = _bare_tables(old, known)
+        if missing:
+            return Hydration(None, sum(one.table.table.num_rows for one in bare), missing=missing)
+        tables = with_text(builder, bare, corpus, progress)
+    elif corpus:
+        raise UsageError(f"{old.path} has no hits of corpora; leave out --corpus")
+    known = Corpus(builder, data, tables)
+    joined = {name: _joined(old, name, known) for name in stripped if name != _SCORES}
     answer = _answer(old, joined)
+    digests = {name: row_digests(_payload(old, table)) for name, table in tables.items()}
+    wrong = [name for name in tables if content_hash(digests[name]) != old.rows_hash(_SCORES, name)]
+    answer = replace(answer, tables=(*answer.tables, *wrong))
     if answer.missing or answer.different or answer.tables:
         return answer
     key = sha256_text(canonical_json(["hydrate", manifest]))
     with ReleaseWriter(out, key, overwrite) as writer:
-        _take_over(writer, old, without=joined)
+        _take_over(writer, old, without=stripped)
+        scored = {name: JoinedSplit(_written(old, table), digests[name]) for name, table in tables.items()}
         entries = {
-            name: _with_text(writer, name, entry, joined[name]) if WITHOUT_TEXT in entry else entry
+            name: _with_text(writer, name, entry, scored if name == _SCORES else joined[name])
+            if name in stripped
+            else entry
             for name, entry in old.configs.items()
         }
-        whole = {**manifest, "configs": entries}
+        whole = {**manifest, "configs": entries, "scores": _described(manifest["scores"], tables)}
         name, trees_from = release_name(Path(out)), root if builder.source_has_trees else None
         describe(writer, whole, name=name, earlier=old.path, trees_from=trees_from, same_rows=True)
         return replace(answer, release=writer.finish(whole))
+
+
+def _bare_tables(old: ReleaseFolder, corpus: Corpus) -> tuple[list[BareTable], tuple[str, ...]]:
+    """The score tables without text, with the rows of the source that they are of; uids of missing rows."""
+    found, missing = [], []
+    for name in old.splits(_SCORES):
+        spec = next(spec_of(c, e) for c, e in old.placed_configs.items() if e["scores"] == name)
+        table, rows = ScoreTable.from_release(old, name), corpus.rows_of(spec)
+        places = rows.find(table.table.column("uid"), table.table.column("content_id"))
+        absent = places < 0
+        missing += table.table.column("uid").filter(pa.array(absent)).to_pylist()
+        found.append(BareTable(name, table, rows.source.take(pa.array(rows.rows.order[places[~absent]]))))
+    return found, tuple(dict.fromkeys(missing))
+
+
+def _written(old: ReleaseFolder, table: ScoreTable) -> pa.Table:
+    """A score table in the columns of config `scores`."""
+    return conform(table.table, old.features(_SCORES).arrow_schema).combine_chunks()
+
+
+def _payload(old: ReleaseFolder, table: ScoreTable) -> pa.Table:
+    return _written(old, table).select(payload_columns(old.features(_SCORES)))
+
+
+def _described(entries: Mapping[str, Any], tables: Mapping[str, ScoreTable]) -> dict[str, Any]:
+    """What a manifest says of score tables, some of which have other text than it knows."""
+    changed = dict(entries)
+    for name, table in tables.items():
+        hashes = {"content_hash": table.content_hash, "scores_hash": table.scores_hash}
+        changed[name] = {**entries[name], "provenance": table.provenance, **hashes}
+    return changed
 
 
 def _joined(old: ReleaseFolder, config: str, corpus: Corpus) -> dict[str, JoinedSplit]:
@@ -200,6 +261,19 @@ def _stripped(writer: ReleaseWriter, old: ReleaseFolder, config: str) -> dict[st
     hashes = {split: {"content_hash": facts["content_hash"]} for split, facts in entry["splits"].items()}
     kept = {"features": entry["features"], "splits": hashes}
     return {**entry, "features": features.to_dict(), "splits": splits, WITHOUT_TEXT: kept}
+
+
+def _stripped_scores(writer: ReleaseWriter, old: ReleaseFolder) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Write the score tables without text; their entry, and what the manifest says of each."""
+    entry, features = old.config(_SCORES), old.features(_SCORES)
+    tables = {name: without_text(ScoreTable.from_release(old, name)) for name in entry["splits"]}
+    splits = {}
+    for name, table in tables.items():
+        digests = row_digests(_payload(old, table))
+        splits[name] = writer.write_split(_SCORES, name, _written(old, table), digests, {})
+    hashes = {split: {"content_hash": facts["content_hash"]} for split, facts in entry["splits"].items()}
+    kept = {"features": features.to_dict(), "splits": hashes}
+    return {**entry, "splits": splits, WITHOUT_TEXT: kept}, _described(old.manifest["scores"], tables)
 
 
 def _made_from(entry: Mapping[str, Any], split: str) -> dict[str, Any]:

@@ -258,11 +258,16 @@ def _score_specs(
     """What the release's own score tables and those that can be made are called and made by.
 
     Raises UsageError for a model or number of folds that is given (no default) and is not that of the table
-    that would have its name.
+    that would have its name; and for a corpus where the rows of the release could do without and did.
     """
     planned = maker.plan(builder)
     for name, spec in planned.items():
         if name not in specs:
+            if spec.scorer == "bm25" and not builder.needs_corpus:
+                raise UsageError(
+                    f"{base.path} was made without a corpus, and its rows are searched all together; build "
+                    "it anew with --corpus"
+                )
             continue
         if spec.scorer == "bm25":
             continue

@@ -1,14 +1,14 @@
 """`benchwright overlap`: how much of a release's evaluation rows stands in corpora, for any task.
 
-BM25 finds documents that are like a row, exact n-gram matching those that hold a run of its words
-(2005.14165, Appendix C). What is found is kept beside the results (`eval.analyses.contamination`), and so
+Exact n-gram matching finds documents that hold a run of a row's words (2005.14165, Appendix C), BM25 those
+that are like it. What is found is kept beside the results (`eval.analyses.contamination`), and so
 are accuracies on clean and on overlapping rows.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -16,32 +16,31 @@ from typing import Any, cast
 import pyarrow as pa
 from datasets import Value
 
+from ..atomic import all_or_nothing
 from ..cache import cache_folder
 from ..errors import BenchwrightWarning, UsageError, show
 from ..eval import refresh_index
-from ..eval.analyses.contamination import SCHEMA, write_search
+from ..eval.analyses.contamination import SCHEMA, search_file, write_search
 from ..eval.results import read_analyses
 from ..eval.run import EVALUATED
 from ..faults import Policy
 from ..progress import Stage, no_progress
 from ..release import ReleaseFolder
+from ..splitting.scores.bm25.analysis import Analyzer, load_analyzer
 from ..splitting.scores.bm25.query import OverlapQuery
-from ..splitting.scores.ngrams import NGRAM, NgramSearch, NgramsFound, ngram_words
-from ..splitting.scores.overlap import (
-    Execution,
-    Queries,
-    RowQuery,
-    SearchOptions,
-    check_corpora,
-    score_by_overlap,
-)
+from ..splitting.scores.corpora import check_corpora
+from ..splitting.scores.ngrams import NGRAM, NgramSearch, NgramsFound, has_characters
+from ..splitting.scores.overlap import Execution, Queries, RowQuery, SearchOptions, search_corpora
 from ._analysis_rows import is_text
 from .corpora import Corpus, open_corpus
 from .corpora.base import Sentences
 
 SHORTEST = 8
 """Words from which an input is judged by itself (the least n of 2005.14165): `she` stands in every corpus."""
-_QUERY = {"query": "words of all inputs", "version": 1}
+SHARE = 0.5
+"""Default of `overlap_share`."""
+_QUERY = {"query": "terms of all inputs", "version": 2}
+_ENGLISH, _CHINESE = "english", "characters-2"
 
 
 def overlap(
@@ -50,7 +49,8 @@ def overlap(
     corpus: Sequence[str] = (),
     configs: Sequence[str] | None = None,
     ngram: int = NGRAM,
-    overlap_cutoff: float = 25.0,
+    overlap_share: float | None = None,
+    overlap_cutoff: float | None = None,
     corpus_form: str | None = None,
     corpus_field: str | None = None,
     sentences: str = "none",
@@ -72,12 +72,22 @@ def overlap(
     `corpus_form`, `corpus_field`, `sentences` and `on_bad_row`. Texts are the inputs of the task that hold
     strings, each alone and all together.
 
-    A row overlaps by n-grams if a run of `ngram` words (`\\w+`, lower case) of all inputs together, of the
-    longest one or of any with at least 8 words stands in a document; a text of fewer words than `ngram`
-    counts only as a whole. It overlaps by BM25 if its best score, of a query of all its words (English terms;
-    `idf`: paper or whoosh, `engine`: fast or whoosh), is above `overlap_cutoff`; scores grow with the length
-    of the row. The `top_hits` best documents of each corpus are kept by id. `executor`, `workers`,
-    `ray_address` and `shards` say who searches for BM25 (see `Execution`); no answer depends on them.
+    A row overlaps by n-grams if a run of `ngram` words (`\\w+`, lower case; Chinese characters one by one) of
+    all inputs together, of the longest one or of any with at least 8 words stands in a document; a text of
+    fewer words than `ngram` counts only as a whole. This is the headline: it means the same for rows and
+    corpora of any size.
+
+    BM25 finds the documents that are most like a row, by a query of all its terms (`idf`: paper or whoosh,
+    `engine`: fast or whoosh). Its scores grow with the number of terms, so that one score means much for a
+    short row and little for a long one; a row overlaps by BM25 if one of its best documents has more than
+    `overlap_share` of the query: of its distinct terms, weighted by how rare they are in the corpus (their
+    inverse document frequency). Without it, 0.5: more than half of what makes the row distinctive. With
+    `overlap_cutoff` instead, if its best score is above that. The `top_hits` best documents of each corpus
+    are kept by id.
+
+    Each corpus is read twice: to be indexed (not again where the cache has its index), and once for n-grams
+    and ids of documents together. `executor`, `workers`, `ray_address` and `shards` say who does both (see
+    `Execution`); no answer depends on them.
 
     Writes `results/CONFIG/overlap.parquet` for each config, and `results/index.json`; returns its lines
     `contamination` and `contamination_accuracy` of these configs (see `eval.analyses.contamination`).
@@ -86,7 +96,8 @@ def overlap(
     cannot be used, SourceError for a corpus that cannot be read.
     """
     folder = release if isinstance(release, ReleaseFolder) else ReleaseFolder(release)
-    _check(corpus, ngram, overlap_cutoff, top_hits)
+    _check(corpus, ngram, top_hits)
+    cutoff = _checked_cutoff(overlap_share, overlap_cutoff)
     options = SearchOptions(engine=engine, idf=idf, hits_per_query=top_hits, top_hits=top_hits)
     execution = Execution(executor, workers, ray_address, shards)
     execution.check(engine)
@@ -103,34 +114,35 @@ def overlap(
     ]
     check_corpora(corpora)
     texts = _Texts(parts)
-    found = _search_ngrams(texts, corpora, ngram, progress)
-    scored = _search_similar(texts, corpora, options, execution, cache_folder(cache), progress)
+    found = _search(texts, corpora, ngram, options, execution, cache_folder(cache), progress)
     settings = {
         "ngram": ngram,
         "shortest_input": min(SHORTEST, ngram),
-        "cutoff": float(overlap_cutoff),
+        **cutoff,
         "idf": idf,
         "engine": engine,
         "top_hits": top_hits,
-        "analyzer": scored.analyzer,
+        "analyzer": found.analyzer,
         **_QUERY,
     }
+    names = [c.name for c in corpora]
+    tables = [_table(part, texts, found, names, settings) for part in parts]
     described = [
-        {**facts, **left_out, "identity": dict(opened.identity)}
-        for facts, left_out, opened in zip(scored.corpora, found.left_out, corpora, strict=True)
+        {**facts, "identity": dict(opened.identity)}
+        for facts, opened in zip(found.described, corpora, strict=True)
     ]
-    tables = [_table(part, texts, found, scored, [c.name for c in corpora], settings) for part in parts]
-    for part, table in zip(parts, tables, strict=True):
-        facts = {
-            "split": part.split,
-            "rows_hash": part.rows_hash,
-            "task_inputs": list(folder.task(part.config).inputs),
-            "inputs": list(part.inputs),
-            "settings": settings,
-            "corpora": described,
-        }
-        write_search(folder, part.config, table, facts)
-    refresh_index(folder)
+    with all_or_nothing([search_file(folder, part.config) for part in parts]):
+        for part, table in zip(parts, tables, strict=True):
+            facts = {
+                "split": part.split,
+                "rows_hash": part.rows_hash,
+                "task_inputs": list(folder.task(part.config).inputs),
+                "inputs": list(part.inputs),
+                "settings": settings,
+                "corpora": described,
+            }
+            write_search(folder, part.config, table, facts)
+        refresh_index(folder)
     chosen = {part.config for part in parts}
     lines = read_analyses(folder)
     return {
@@ -139,7 +151,7 @@ def overlap(
     }
 
 
-def _check(corpus: Sequence[str], ngram: int, cutoff: float, top_hits: int) -> None:
+def _check(corpus: Sequence[str], ngram: int, top_hits: int) -> None:
     if isinstance(corpus, str):
         raise UsageError(f"corpus is the text {show(corpus)}; give a list of locations")
     if not corpus:
@@ -147,8 +159,19 @@ def _check(corpus: Sequence[str], ngram: int, cutoff: float, top_hits: int) -> N
     for name, number in (("ngram", ngram), ("top_hits", top_hits)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise UsageError(f"{name} is {show(number)}; give a whole number from 1")
-    if isinstance(cutoff, bool) or not isinstance(cutoff, int | float) or not 0 <= cutoff < float("inf"):
-        raise UsageError(f"overlap_cutoff is {show(cutoff)}; give a BM25 score from 0")
+
+
+def _checked_cutoff(share: float | None, score: float | None) -> dict[str, Any]:
+    """What a row must exceed to overlap by BM25: `cutoff`, and of what (`cutoff_of`: share or score)."""
+    if share is not None and score is not None:
+        raise UsageError("overlap_share and overlap_cutoff are two rules; give one of them")
+    kind, value = ("share", SHARE if share is None else share) if score is None else ("score", score)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if kind == "share" and not (number and 0 <= value < 1):
+        raise UsageError(f"overlap_share is {show(value)}; give a share from 0 to below 1")
+    if not number or not 0 <= value < float("inf"):
+        raise UsageError(f"overlap_cutoff is {show(value)}; give a BM25 score from 0")
+    return {"cutoff": float(value), "cutoff_of": kind}
 
 
 @dataclass(frozen=True)
@@ -237,12 +260,19 @@ class _Texts:
 
 
 @dataclass(frozen=True)
-class _Ngrams:
-    """Runs of every text, those found in each corpus, and documents of it that were left out, by reason."""
+class _Found:
+    """What stands in corpora of the distinct texts, by n-grams, and of the distinct rows, by BM25.
+
+    `scores` (None without a query) and `hits` are of each whole row; `described` is what is said of each
+    corpus.
+    """
 
     search: NgramSearch
     corpora: list[NgramsFound]
-    left_out: list[dict[str, dict[str, int]]]
+    scores: dict[int, float | None]
+    hits: dict[int, list[dict[str, Any]]]
+    described: list[dict[str, Any]]
+    analyzer: str
 
     def counts(self, text: int) -> dict[str, int]:
         first, *others = self.corpora
@@ -253,83 +283,61 @@ class _Ngrams:
         }
 
 
-def _search_ngrams(texts: _Texts, corpora: Sequence[Corpus], ngram: int, progress: Stage) -> _Ngrams:
-    search = NgramSearch(texts.texts, ngram)
-    found, left_out = [], []
-    for corpus in corpora:
-        with progress(f"{ngram}-grams in {corpus.name}", 0, "documents") as report:
-
-            def documents(corpus: Corpus = corpus, report: Any = report) -> Iterator[tuple[str, str]]:
-                for document in corpus:
-                    yield document.document_id, document.text
-                    report(1)
-
-            found.append(search.scan(documents()))
-        counts = {"skipped": corpus.counts.skipped, "dropped": corpus.counts.dropped}
-        left_out.append({name: dict(sorted(of.items())) for name, of in counts.items()})
-    return _Ngrams(search, found, left_out)
-
-
-@dataclass(frozen=True)
-class _Similar:
-    """Best score (None without a query) and hits of every distinct row, and what is said of the corpora."""
-
-    scores: dict[int, float | None]
-    hits: dict[int, list[dict[str, Any]]]
-    corpora: list[dict[str, Any]]
-    analyzer: str
-
-
-def _search_similar(
+def _search(
     texts: _Texts,
     corpora: Sequence[Corpus],
+    ngram: int,
     options: SearchOptions,
     execution: Execution,
     cache: Path,
     progress: Stage,
-) -> _Similar:
-    queries = [_query(texts.texts[number]) for number in texts.wholes]
-    ids = pa.array([str(number) for number in range(len(queries))])
-    rows = pa.table(
-        {"uid": ids, "content_id": ids, "source_index": pa.array(range(len(queries)), pa.int32())}
-    )
-    made = score_by_overlap(
+) -> _Found:
+    wholes = [texts.texts[number] for number in texts.wholes]
+    name = _CHINESE if 2 * sum(map(has_characters, wholes)) > len(wholes) else _ENGLISH
+    analyzer = load_analyzer(name)
+    ids = pa.array([str(number) for number in range(len(wholes))])
+    rows = pa.table({"uid": ids, "content_id": ids, "source_index": pa.array(range(len(wholes)), pa.int32())})
+    search = NgramSearch(texts.texts, ngram)
+    made = search_corpora(
         rows,
-        Queries(queries, _QUERY),
+        Queries([_query(text, analyzer) for text in wholes], _QUERY, analyzer=name),
         corpora,
         options,
+        ngrams=search,
         cache=cache,
         execution=execution,
         progress=progress,
     )
-    hits = made.table.column("hits").to_pylist()
+    table, provenance = made.table.table, made.table.provenance
     kept = ("corpus", "document_id", "score")
-    return _Similar(
-        dict(zip(texts.wholes, made.table.column("best_score").to_pylist(), strict=True)),
-        {
-            number: [{name: hit[name] for name in kept} for hit in found or ()]
-            for number, found in zip(texts.wholes, hits, strict=True)
-        },
-        made.provenance["corpora"],
-        made.provenance["key"]["analyzer"],
+    hits = [
+        [
+            {**{name: hit[name] for name in kept}, "share": share}
+            for hit, share in zip(own, shares, strict=True)
+        ]
+        for own, shares in zip(table.column("hits").to_pylist(), made.shares, strict=True)
+    ]
+    told = ("name", "fingerprint", "documents", "terms", "skipped", "dropped")
+    return _Found(
+        search,
+        made.ngrams,
+        dict(zip(texts.wholes, table.column("best_score").to_pylist(), strict=True)),
+        dict(zip(texts.wholes, hits, strict=True)),
+        [{name: facts[name] for name in told} for facts in provenance["corpora"]],
+        provenance["key"]["analyzer"],
     )
 
 
-def _query(text: str) -> RowQuery:
-    """All words of a row: a document with any of them may be a hit, and no order is asked for."""
-    words = tuple(dict.fromkeys(ngram_words(text)))
-    if not words:
-        return RowQuery(None, reason="no word")
-    return RowQuery(OverlapQuery((), (), words, content_required=True, may_vanish=True))
+def _query(text: str, analyzer: Analyzer) -> RowQuery:
+    """All terms of a row: a document with any of them may be a hit, and no order is asked for."""
+    terms = tuple(dict.fromkeys(analyzer.terms(text)))
+    if not terms:
+        return RowQuery(None, reason="no term")
+    return RowQuery(OverlapQuery((), (), terms, content_required=True, may_vanish=True))
 
 
 def _table(
-    part: _Part,
-    texts: _Texts,
-    found: _Ngrams,
-    scored: _Similar,
-    names: Sequence[str],
-    settings: dict[str, Any],
+    part: _Part, texts: _Texts, found: _Found, names: Sequence[str], settings: dict[str, Any]
 ) -> pa.Table:
     """A line for each row, as `contamination.SCHEMA`."""
     lines = []
@@ -344,6 +352,7 @@ def _table(
                 first = min(matches, key=lambda match: match.document)
                 most = max(match.ngrams for match in matches)
                 hits.append({"corpus": name, "document_id": first.document_id, "ngrams": most})
+        similar = found.hits[whole]
         lines.append(
             {
                 "uid": uid,
@@ -354,8 +363,11 @@ def _table(
                     for name, text in zip(part.inputs, inputs, strict=True)
                 ],
                 "ngram_hits": hits,
-                "best_score": scored.scores[whole],
-                "hits": scored.hits[whole],
+                "best_score": found.scores[whole],
+                "best_share": None
+                if found.scores[whole] is None
+                else max((hit["share"] for hit in similar), default=0.0),
+                "hits": similar,
             }
         )
     return pa.Table.from_pylist(lines, schema=SCHEMA)

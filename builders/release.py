@@ -398,14 +398,22 @@ def _shards(table: pa.Table) -> list[pa.Table]:
 
 def _arrow_bytes(table: pa.Table) -> int:
     """Bytes in memory, without bitmaps of nulls where there is none: whether they exist is an accident."""
-    idle = sum(
-        -(-len(chunk) // 8)
-        for column in table.columns
-        if column.null_count == 0
-        for chunk in column.chunks
-        if chunk.buffers()[0] is not None
-    )
-    return table.nbytes - idle
+    return table.nbytes - sum(_idle_bytes(chunk) for column in table.columns for chunk in column.chunks)
+
+
+def _idle_bytes(array: pa.Array) -> int:
+    """Bytes that hold nothing: bitmaps without a null, and bits of a slice that stand before it."""
+    if pa.types.is_struct(array.type):
+        # Arrow does not count the bitmap of the struct itself.
+        return sum(_idle_bytes(array.field(number)) for number in range(array.type.num_fields))
+    needed, spanned = (-(-bits // 8) for bits in (len(array), array.offset % 8 + len(array)))
+    has_bitmap = array.buffers()[0] is not None
+    idle = spanned - (needed if array.null_count else 0) if has_bitmap else 0
+    if pa.types.is_boolean(array.type):
+        idle += spanned - needed
+    if pa.types.is_list(array.type) and len(array):
+        return idle + _idle_bytes(array.values[array.offsets[0].as_py() : array.offsets[-1].as_py()])
+    return idle
 
 
 def _score_columns(scores: pa.Table | None, rows: SourceRows) -> pa.Table:

@@ -14,7 +14,7 @@ from ..cache import cache_folder
 from ..errors import ReleaseError, UsageError
 from ..progress import Stage, no_progress
 from ..registry import closest
-from ..release import ReleaseFolder
+from ..release import WITHOUT_TEXT, ReleaseFolder
 from ..splitting.scores import ScoreTable, ScoringOptions, score_with_folds, score_with_prompt
 from ..tasks import Task
 from ._errata import scores_with_withdrawn
@@ -26,6 +26,7 @@ from .base import (
     ScorerKind,
     ScoreSpec,
     SourceData,
+    overlap_table_name,
     pvi_table_name,
 )
 from .searching import CorpusSearch
@@ -54,7 +55,12 @@ class TableMaker:
     def plan(self, builder: Builder) -> dict[str, ScoreSpec]:
         """Every score table that can be made, by name; see `plan_tables` and the two after it."""
         pvi = plan_pvi_tables(self.pvi_model, self.k, builder.pvi_parts())
-        return {**plan_tables(self.lm, self.k), **pvi, **plan_overlap_tables(builder.overlap_parts())}
+        searched = [
+            part
+            for part in builder.overlap_parts()
+            if builder.needs_corpus or self.search.locations(builder.overlap_language(part))
+        ]
+        return {**plan_tables(self.lm, self.k), **pvi, **plan_overlap_tables(searched)}
 
     def check_recipes(self, builder: Builder, options: BuildOptions) -> None:
         """Raise UsageError for recipes that cannot be used: before a source is read."""
@@ -110,7 +116,6 @@ class TableMaker:
         self, builder: Builder, data: SourceData, config: ConfigSpec, spec: ScoreSpec, options: BuildOptions
     ) -> ScoreTable:
         if spec.scorer == "bm25":
-            assert spec.part is not None
             rows, cache = data.part(spec.part).table, cache_folder(self.cache)
             return self.search.table(builder, rows, spec.part, options, cache=cache, progress=self.progress)
         return make_table(
@@ -186,12 +191,7 @@ def plan_pvi_tables(
     return tables
 
 
-def overlap_table_name(part: str) -> str:
-    """What the table of the best scores of a part is called."""
-    return f"bm25_{part}"
-
-
-def plan_overlap_tables(parts: Sequence[str]) -> dict[str, ScoreSpec]:
+def plan_overlap_tables(parts: Sequence[str | None]) -> dict[str, ScoreSpec]:
     """Every table of best scores, by name, one a part.
 
     >>> list(plan_overlap_tables(["wsc273", "dpr"]))
@@ -319,6 +319,11 @@ def load_tables(release: ReleaseFolder) -> tuple[dict[str, ScoreTable], dict[str
     if "scores" not in release.configs:
         raise ReleaseError(
             f"{release.path} has no score tables; leave out --scores, or name a release that has them"
+        )
+    if WITHOUT_TEXT in release.config("scores"):
+        raise ReleaseError(
+            f"{release.path} has hits without their text, and rows show it; run `benchwright hydrate` on it, "
+            "and use what that makes"
         )
     tables, specs = {}, {}
     for name, entry in release.manifest["scores"].items():

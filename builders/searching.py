@@ -15,8 +15,9 @@ from ..faults import Policy
 from ..progress import Stage, no_progress
 from ..splitting.scores import ScoreTable
 from ..splitting.scores.bm25.analysis import load_analyzer
-from ..splitting.scores.overlap import PUBLISHED_HITS, Corpus, Execution, SearchOptions, score_by_overlap
-from .base import Builder, BuildOptions, ConfigSpec
+from ..splitting.scores.corpora import Corpus
+from ..splitting.scores.overlap import PUBLISHED_HITS, Execution, SearchOptions, score_by_overlap
+from .base import OVERLAP_OPTIONS, Builder, BuildOptions, ConfigSpec, overlap_table_name
 from .corpora.base import SENTENCES, Sentences
 
 CONSTRUCTIONS = ("parsed", "published")
@@ -82,7 +83,7 @@ class CorpusSearch:
         self,
         builder: Builder,
         rows: pa.Table,
-        part: str,
+        part: str | None,
         options: BuildOptions,
         *,
         cache: Path,
@@ -96,7 +97,7 @@ class CorpusSearch:
         language = builder.overlap_language(part)
         locations = self.locations(language)
         if not locations:
-            raise UsageError(f"rows of {part} are searched in a corpus; {_lacking(language)}")
+            raise UsageError(f"rows of {part or builder.name} are searched in a corpus; {_lacking(language)}")
         corpora = [self._open(location, on_bad_row) for location in locations]
         analyzer = self.chinese_analyzer if language == CHINESE else ENGLISH_ANALYZER
         queries = builder.overlap_queries(rows, self._construction(options), analyzer, progress)
@@ -158,9 +159,11 @@ def searchable(
             raise UsageError(f"{builder.name} has no rows to search in corpora; leave out {flags}")
         return [spec.name for spec in specs]
     search.check(options)
+    if not builder.needs_corpus:
+        _refuse_idle(builder, search, options)
     lacking: dict[str, list[str]] = {}
     for spec in specs:
-        if spec.part in builder.overlap_parts():
+        if spec.part in builder.overlap_parts() and spec.scores == overlap_table_name(spec.part):
             language = builder.overlap_language(spec.part)
             if not search.locations(language):
                 lacking.setdefault(language, []).append(spec.name)
@@ -171,6 +174,15 @@ def searchable(
         message = f"{len(names)} configs are left out, the first is {names[0]}: {_lacking(language)}"
         warnings.warn(message, BenchwrightWarning, stacklevel=3)
     return [spec.name for spec in specs if spec.name not in left]
+
+
+def _refuse_idle(builder: Builder, search: CorpusSearch, options: BuildOptions) -> None:
+    """Raise UsageError for options on searching without a corpus, where a release is made without one too."""
+    if any(search.locations(builder.overlap_language(part)) for part in builder.overlap_parts()):
+        return
+    chosen = [f"--{name.replace('_', '-')}" for name in OVERLAP_OPTIONS if getattr(options, name)]
+    if idle := [*search.given, *chosen]:
+        raise UsageError(f"{', '.join(idle)}: nothing is searched; give a corpus with --corpus")
 
 
 def _lacking(language: str) -> str:

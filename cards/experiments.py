@@ -316,9 +316,10 @@ def _outcomes(entries: Sequence[Entry], known: Mapping[str, Part]) -> Iterator[P
             compose(
                 "A phenomenon is *known* if a model that was trained on none of its rows has a Matthews "
                 "correlation of at least {known}, else *learned* if one that was fine-tuned on it has, else "
-                "*not learned*; without a result of each kind the last two are left open. It is *given away* if the partial input has an accuracy of at least {away} "
-                "above the majority label. It *generalises* if a model that was trained on simple rows is "
-                "right on hard rows more often than the majority label of the simple rows is.",
+                "*not learned*; without a result of each kind the last two are left open. It is *given away* "
+                "if the partial input has an accuracy of at least {away} above the majority label. It "
+                "*generalises* if a model that was trained on simple rows is right on hard rows more often "
+                "than the majority label of the simple rows is.",
                 known=_threshold(first.get("known_from"), "a threshold that was not recorded", 2),
                 away=_threshold(first.get("given_away_from"), "a margin that was not recorded", None),
             ),

@@ -22,6 +22,7 @@ _LINE = checks.record(
     search=checks.text,
     stale=checks.optional(checks.text),
     cutoff=checks.number,
+    cutoff_of=checks.text,
     matched_share=checks.number,
     above_share=checks.number,
     **dict.fromkeys(("rows", "searched", "ngram", "matched", "above", "both"), checks.count),
@@ -51,6 +52,16 @@ _ACCURACY = checks.record(
     ),
 )
 _RULES = {"ngrams": "n-grams", "bm25": "BM25"}
+_BM25_RULES = {
+    "share": "**BM25** finds the documents that are most like a row, in whatever order their words stand. A "
+    "row overlaps by it where one of them has more than the cut-off of the row's terms, each weighted by how "
+    "rare it is in the corpus (inverse document frequency): above 0.5, more than half of what makes the row "
+    "distinctive. A long document has many words of any row.",
+    "score": "A row overlaps by **BM25** where the score of the most similar document is above the cut-off; "
+    "that score grows with the length of the row, so that one cut-off asks more of short rows than of long "
+    "ones, and says nothing of order.",
+}
+_CUTOFFS = {"share": "{cutoff:g} of the terms", "score": "score {cutoff:g}"}
 _SMALLEST_P = 0.0001
 
 Entry = Mapping[str, Any]
@@ -103,12 +114,13 @@ def _sentences(
     if lines:
         yield Markdown(
             "Evaluation rows were searched in corpora. A row overlaps by **n-grams** where a run of *n* of "
-            "its words stands in a document word by word (a shorter text: where all of it does), by **BM25** "
-            "where the score of the most similar document is above the cut-off; that score grows with the "
-            "length of the row and says nothing of order. Other rows are **clean**, as far as these corpora "
-            "go. A row that stands in a corpus could be seen in training; no model is known to have learnt "
-            "it."
+            "its words stands in a document word by word (a shorter text: where all of it does). This is the "
+            "first thing to look at: it means the same for short and long rows. Other rows are **clean**, as "
+            "far as these corpora go. A row that stands in a corpus could be seen in training; no model is "
+            "known to have learnt it."
         )
+        kinds = dict.fromkeys(line["cutoff_of"] for line in lines)
+        yield Markdown(" ".join(_BM25_RULES[kind] for kind in kinds if kind in _BM25_RULES))
     if accuracies:
         yield Markdown(
             "Both accuracies, in percent with 95 % intervals, are of one run on different rows, so the test "
@@ -135,7 +147,7 @@ def _counts(lines: Sequence[Entry]) -> Markdown:
                 count(line["rows"]),
                 line["ngram"],
                 f"{count(line['matched'])} ({percent(line['matched_share'])})",
-                f"{line['cutoff']:g}",
+                _CUTOFFS.get(line["cutoff_of"], "{cutoff:g}").format(cutoff=line["cutoff"]),
                 f"{count(line['above'])} ({percent(line['above_share'])})",
                 count(line["both"]),
             )

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from ..errors import ReleaseError
 from ..release import ReleaseFolder
 from . import checks
-from .markdown import Markdown, compose
+from .markdown import Markdown, codes, compose
 
 SPLITTER, SCORER, ALL, NO_OVERLAP = "overlap", "bm25", "all", "no_overlap"
-EVALUATED = ("test", "validation")
+ALL_ROWS = "all rows"
 PUBLISHED_CUTOFFS = (0.0, 25.0, 35.0)
 
 _FIRST_CUTOFFS = 40
@@ -81,14 +81,15 @@ class Example:
 
 @dataclass(frozen=True)
 class SearchedTestSet:
-    """A whole test set whose rows were searched in corpora.
+    """A whole test set, or one split of a whole data set, whose rows were searched in corpora.
 
     `overlaps` has all corpora together first, then each of them if there are several. `cutoffs` are those of
-    its subsets, ascending.
+    its subsets, ascending. `split` is None where the config has one split alone.
     """
 
     config: str
     part: str | None
+    split: str | None
     rows: int
     cutoffs: tuple[float, ...]
     overlaps: tuple[CorpusOverlap, ...]
@@ -97,22 +98,23 @@ class SearchedTestSet:
     @property
     def name(self) -> str:
         """How it is called."""
-        return self.part or self.config
+        whole = self.part or self.config
+        return whole if self.split is None else f"{whole}/{self.split}"
 
 
 def searched_test_sets(release: ReleaseFolder) -> list[SearchedTestSet]:
-    """Every whole test set of the release that was searched, in the order of its configs."""
+    """Every split of a whole config of the release that was searched, in the order of its configs."""
     found = []
     searched = corpora(release)
     for config, entry in release.placed_configs.items():
         parameters = entry.get("parameters") or {}
-        split = next((name for name in EVALUATED if name in entry["splits"]), None)
-        if entry["splitter"] != SPLITTER or parameters.get("subset") != ALL or split is None:
+        if entry["splitter"] != SPLITTER or parameters.get("subset") != ALL:
             continue
         if "best_score" in entry["features"]:
-            part = str(entry.get("part") or entry.get("scores"))
+            part = str(entry.get("part") or ALL_ROWS)
             names = tuple(corpus.name for corpus in searched if part in corpus.test_sets)
-            found.append(_searched(release, config, split, parameters, names))
+            for split in entry["splits"]:
+                found.append(_searched(release, config, split, parameters, names))
     return found
 
 
@@ -136,7 +138,7 @@ def corpora(release: ReleaseFolder) -> list[Corpus]:
             # Corpora of two languages may have one name.
             key = corpus["name"], corpus.get("fingerprint")
             facts[key] = corpus
-            parts.setdefault(key, []).append(str(entry.get("part") or name))
+            parts.setdefault(key, []).append(str(entry.get("part") or ALL_ROWS))
     return [
         Corpus(key[0], facts[key].get("documents"), facts[key].get("terms"), tuple(parts[key]))
         for key in facts
@@ -147,7 +149,11 @@ def subset_sentences(parameters: Mapping[str, Any]) -> Iterator[Markdown]:
     """How the rows of a config of overlap were chosen."""
     subset, cutoff = parameters.get("subset"), _numbers(parameters.get("cutoff"))
     if subset == ALL:
-        yield Markdown("**Every row** of the test set, with its best score and the documents found.")
+        if parameters.get("mapping"):
+            yield Markdown("The split that the source itself was **published** with.")
+            yield Markdown("**Every row** has its best score and the documents found.")
+        else:
+            yield Markdown("**Every row** of the test set, with its best score and the documents found.")
         return
     if subset not in ("overlap", NO_OVERLAP):
         return
@@ -158,8 +164,14 @@ def subset_sentences(parameters: Mapping[str, Any]) -> Iterator[Markdown]:
         else compose("{cutoff:g}", cutoff=cutoff[0] if cutoff else 0.0)
     )
     side = Markdown("**above**" if subset == "overlap" else "**at most**")
+    mapping = parameters.get("mapping")
+    splits = [name for name, place in mapping.items() if place] if isinstance(mapping, Mapping) else []
+    rows = compose("Rows of the source's {splits}", splits=codes(splits)) if splits else Markdown("Rows")
     yield compose(
-        "Rows whose best score is {side} {where}; all others are in no split.", side=side, where=where
+        "{rows} whose best score is {side} {where}; all others are in no split.",
+        rows=rows,
+        side=side,
+        where=where,
     )
 
 
@@ -186,6 +198,7 @@ def _searched(
     return SearchedTestSet(
         config=config,
         part=release.config(config).get("part"),
+        split=split if len(release.config(config)["splits"]) > 1 else None,
         rows=len(best),
         cutoffs=tuple(cutoffs),
         overlaps=(CorpusOverlap(only, best, exact), *(of_corpora if len(of_corpora) > 1 else [])),

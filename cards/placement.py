@@ -37,6 +37,8 @@ _PLACED_BY = {
     "leak": "left out as leaks",
     "below_cutoff": "left out, as not above the cut-off",
     "above_cutoff": "left out, as above the cut-off",
+    "other_split": "left out, as rows of another split of the source",
+    "exact_copy": "left out, since a corpus holds an exact copy",
 }
 
 _METHODS = {

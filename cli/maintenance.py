@@ -9,7 +9,7 @@ import typer
 
 from ..errors import UsageError
 from .app import app
-from .options import Json, Overwrite, ReleasePlace
+from .options import Corpora, Json, Overwrite, ReleasePlace
 
 if TYPE_CHECKING:
     from ..release import ReleaseFolder
@@ -125,6 +125,7 @@ def hydrate(
     place: ReleasePlace,
     source: Annotated[str, typer.Option(help="Your copy of the corpus; as for `build`.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The release folder to make.")],
+    corpus: Corpora = [],  # noqa: B006 (typer copies it)
     overwrite: Overwrite = False,
     as_json: Json = False,
 ) -> int:
@@ -133,7 +134,7 @@ def hydrate(
     from ..progress import show
     from .output import print_hydration
 
-    answer = function(place, source=source, out=out, overwrite=overwrite, progress=show)
+    answer = function(place, source=source, out=out, corpus=corpus, overwrite=overwrite, progress=show)
     return print_hydration(answer, as_json)
 
 

@@ -219,7 +219,7 @@ def print_overlap(found: dict[str, list[dict[str, Any]]], as_json: bool) -> None
             line["config"],
             line["rows"],
             f"{line['matched']} ({_share(line['matched_share'])}) of {line['ngram']} words",
-            f"{line['above']} ({_share(line['above_share'])}) above {line['cutoff']:g}",
+            f"{line['above']} ({_share(line['above_share'])}) {_above(line)}",
             " ".join(filter(None, (entry["baseline"], entry["model"]))),
             *(_share((entry[side] or {}).get("value")) for side in ("clean", "overlapping")),
         ]
@@ -229,6 +229,10 @@ def print_overlap(found: dict[str, list[dict[str, Any]]], as_json: bool) -> None
     heads = ["config", "rows", "n-gram matches", "BM25", "run", "clean accuracy", "overlapping accuracy"]
     typer.echo(table(rows, heads))
     typer.echo("clean and overlapping rows are told apart by n-grams; the card has both rules")
+
+
+def _above(line: dict[str, Any]) -> str:
+    return f"above {line['cutoff']:g}" + (" of the terms" if line["cutoff_of"] == "share" else "")
 
 
 def _share(value: float | None) -> str:

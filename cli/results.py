@@ -205,7 +205,15 @@ def overlap(
     corpus: Corpora = [],  # noqa: B006 (typer copies it)
     configs: Annotated[str | None, typer.Option("--config", help="Comma-separated configs.")] = None,
     ngram: Annotated[int, typer.Option(help="Words of a run that is looked for as it stands.")] = 13,
-    overlap_cutoff: Annotated[float, typer.Option(help="BM25 score above which rows overlap.")] = 25.0,
+    overlap_share: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of a row's terms, weighted by rarity, above which a document overlaps (0.5)."
+        ),
+    ] = None,
+    overlap_cutoff: Annotated[
+        float | None, typer.Option(help="Instead of it, the BM25 score above which rows overlap.")
+    ] = None,
     corpus_form: CorpusForm = None,
     corpus_field: CorpusField = None,
     sentences: Sentences = "none",
@@ -220,7 +228,7 @@ def overlap(
     cache: Cache = None,
     as_json: Json = False,
 ) -> None:
-    """Search the evaluation rows in corpora (BM25, exact n-grams); accuracy on clean and overlapping rows."""
+    """Search the evaluation rows in corpora (exact n-grams, BM25); accuracy on clean and overlapping rows."""
     from ..builders.hub.living import local_copy
     from ..builders.hub.living import overlap as function
     from ..cards import write_card
@@ -233,6 +241,7 @@ def overlap(
         corpus=corpus,
         configs=names(configs),
         ngram=ngram,
+        overlap_share=overlap_share,
         overlap_cutoff=overlap_cutoff,
         corpus_form=corpus_form,
         corpus_field=corpus_field,

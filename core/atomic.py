@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -44,6 +44,34 @@ def write_text(path: Path, text: str) -> None:
         handle.write(text)
 
 
+@contextmanager
+def all_or_nothing(paths: Sequence[Path]) -> Iterator[None]:
+    """Around code that writes all of `paths`: on an exception those that stood there come back.
+
+    Folders that were made for them go with them. Nothing is copied, so that a full disk is no hindrance.
+    """
+    folders = [path.parent for path in paths]
+    made = [folder for one in folders for folder in (one, *one.parents) if not folder.exists()]
+    for path in paths:
+        recover(path)
+    kept = {path: path.with_name(f".{path.name}.old") for path in paths if path.exists()}
+    for path, old in kept.items():
+        path.rename(old)
+    try:
+        yield
+    except BaseException:
+        for path in paths:
+            path.unlink(missing_ok=True)
+        for path, old in kept.items():
+            old.rename(path)
+        for folder in sorted(set(made), reverse=True):
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+    for old in kept.values():
+        old.unlink()
+
+
 def replace_folder(staged: Path, target: Path) -> None:
     """Move a finished folder to its place; a folder that stands there is removed after the move.
 
@@ -66,6 +94,6 @@ def recover(target: Path) -> None:
     old = target.with_name(f".{target.name}.old")
     if old.exists():
         if target.exists():
-            shutil.rmtree(old)
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
         else:
             old.rename(target)

@@ -72,7 +72,9 @@ OVERLAP = {
 """What was searched for a row in corpora, and what was found, best hits first.
 
 A null `best_score` says that no query could be made of the row, 0 that no document matches. `num_hits` counts
-those that match, in each corpus up to a limit; `hits` are the best of every corpus.
+those that match, in each corpus up to a limit; `hits` are the best of every corpus, and its exact copies,
+which are looked for in every document: one that the query does not match has score 0, one of a row without a
+query none.
 """
 
 OVERLAP_SCORES = Features({**SCORES, **OVERLAP})

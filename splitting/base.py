@@ -183,18 +183,20 @@ class Scores:
 
     `pvi` is the pointwise V-information in bits (float32, NaN = none) where a model was trained to find it.
     `best_score` is the BM25 score of the best document (float64, 0 = none matches, NaN = no query) where rows
-    were searched in corpora.
+    were searched in corpora; `exact_copy` (bool) says of which one a corpus holds a copy.
     """
 
     log_likelihood: np.ndarray
     num_tokens: np.ndarray
     pvi: np.ndarray | None = None
     best_score: np.ndarray | None = None
+    exact_copy: np.ndarray | None = None
 
     def take(self, order: np.ndarray) -> Scores:
         """The scores of the rows at `order`, in that order."""
-        pvi, best_score = (None if v is None else v[order] for v in (self.pvi, self.best_score))
-        return Scores(self.log_likelihood[order], self.num_tokens[order], pvi, best_score)
+        others = (self.pvi, self.best_score, self.exact_copy)
+        taken = (None if values is None else values[order] for values in others)
+        return Scores(self.log_likelihood[order], self.num_tokens[order], *taken)
 
 
 @dataclass(frozen=True)
@@ -408,14 +410,14 @@ def _check_unique(what: str, values: pa.Array) -> None:
 
 def _checked_scores(scores: Scores, n: int) -> Scores:
     """The scores in the types of `Scores`, in which ties are ties. Raises SplitError."""
-    for name in ("log_likelihood", "num_tokens", "pvi", "best_score"):
+    for name in ("log_likelihood", "num_tokens", "pvi", "best_score", "exact_copy"):
         values = getattr(scores, name)
         if values is not None and len(values) != n:
             raise SplitError(f"scores have {len(values)} values of {name} for {n} rows; score every row")
     log_likelihood = _finite_float32("log-likelihood", scores.log_likelihood)
     pvi = None if scores.pvi is None else _finite_float32("PVI", scores.pvi)
     best_score = None if scores.best_score is None else _finite("best score", scores.best_score, np.float64)
-    return Scores(log_likelihood, scores.num_tokens, pvi, best_score)
+    return Scores(log_likelihood, scores.num_tokens, pvi, best_score, scores.exact_copy)
 
 
 def _finite_float32(what: str, values: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchwright.builders.corpora.base import CorpusCounts
 from benchwright.hashing import canonical_json, sha256_text
 
 
@@ -24,6 +25,7 @@ class MadeCorpus:
     name: str
     texts: Sequence[str]
     passes: int = field(default=0, compare=False)
+    counts: CorpusCounts = field(default_factory=CorpusCounts, compare=False)
 
     @property
     def fingerprint(self) -> str:

@@ -20,7 +20,6 @@ from benchwright.builders.base import builders
 from benchwright.builders.build import build
 from benchwright.builders.diff import diff
 from benchwright.builders.errata import withdraw
-from benchwright.builders.hydrate import strip
 from benchwright.builders.rebuild import rebuild
 from benchwright.builders.rescore import rescore
 from benchwright.builders.verify import verify
@@ -370,11 +369,9 @@ def test_a_subset_that_is_asked_for_may_not_be_empty(made: ReleaseFolder, folder
         )
 
 
-def test_commands_for_models_and_ids_have_no_use_for_hits(made: ReleaseFolder, folder: Path) -> None:
+def test_a_command_for_models_has_no_use_for_hits(made: ReleaseFolder) -> None:
     with pytest.raises(ReleaseError, match="come from corpora and not from a model"):
         rescore(made, source="sample")
-    with pytest.raises(ReleaseError, match="queries and hits"):
-        strip(made, out=folder / "stripped")
 
 
 def test_forms_of_a_text_that_count_as_copies() -> None:

@@ -27,7 +27,7 @@ from benchwright.splitting.scores.overlap_queries import (
     published_query,
     query_text,
 )
-from benchwright.splitting.scores.overlap_queries.explain import marked_text
+from benchwright.splitting.scores.overlap_queries.explain import component_shares, marked_text
 
 ENGLISH = load_analyzer("english")
 
@@ -146,10 +146,20 @@ def test_shares_sum_up_to_the_reference_s_scores(oracle_folder: Path) -> None:
     assert judged == 30
 
 
-def test_terms_without_places_are_still_named() -> None:
+def test_pairs_of_characters_have_places_that_overlap() -> None:
     query = OverlapQuery((), (), ("猫吃", "鱼"), content_required=True, may_vanish=True)
     match = explain_document(query, None, "小猫吃鱼了", load_analyzer("characters-2"))
-    assert [(term.term, term.places) for term in match.terms] == [("猫吃", ())]
+    assert [(term.term, term.places) for term in match.terms] == [("猫吃", ((1, 3),))]
+    query = OverlapQuery((), (), ("猫吃", "吃鱼", "鱼了"), content_required=True, may_vanish=True)
+    match = explain_document(query, None, "ＯK，小猫吃鱼，猫吃鱼了", load_analyzer("characters-2"))
+    assert marked_text(match) == "ＯK，小‹猫吃鱼›，‹猫吃鱼了›"
+
+
+def test_terms_without_places_are_still_named() -> None:
+    """A letter whose lower case has two characters moves all that follow."""
+    query = OverlapQuery((), (), ("猫",), content_required=True, may_vanish=True)
+    match = explain_document(query, None, "İ 小猫", load_analyzer("characters-1"))
+    assert [(term.term, term.places) for term in match.terms] == [("猫", ())]
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +168,7 @@ def release(tmp_path_factory) -> Path:
         patch.setenv("BENCHWRIGHT_CACHE", str(USER_CACHE))
         out = tmp_path_factory.mktemp("explain") / "release"
         with pytest.warns(match="left out"):
-            build("winograd", source="sample", corpus=["sample"], out=out)
+            build("winograd", source="sample", corpus=["sample"], chinese_corpus=["sample"], out=out)
     return out
 
 
@@ -180,8 +190,27 @@ def test_a_row_of_a_release(release: Path, models) -> None:
     assert explained.hits[0].components == ("Pred_C", "Pred_Q", "E1", "E2", "content")
     for hit, kept in zip(explained.hits, stored["hits"], strict=True):
         assert {term.term for term in hit.match.terms} == set(kept["matched_terms"])
+        assert sum(component_shares(hit.match).values()) == pytest.approx(kept["score"], abs=1e-9)
+    assert list(component_shares(explained.hits[0].match)) == ["Pred_C", "Pred_Q", "E1", "E2", "content"]
+    assert explained.terms is None
     lines = explanation_lines(explained)
+    assert f"  {explained.best_score:.4f} = " in "\n".join(lines)
     assert "  The ‹baker› «did» not" in "\n  ".join(lines)
+
+
+def test_a_chinese_row_is_explained_by_its_terms(release: Path) -> None:
+    explained = explain(release, "cluewsc2020:dev:3")
+    stored = ReleaseFolder(release).table("cluewsc", "test").to_pylist()[3]
+    assert (explained.config, explained.searched) == ("cluewsc", "terms")
+    assert (explained.parsed, explained.published, explained.parse) == (None, None, None)
+    assert explained.terms == stored["query"]
+    assert len(explained.hits) == len(stored["hits"]) > 1
+    for hit, kept in zip(explained.hits, stored["hits"], strict=True):
+        assert (hit.components, hit.match.text) == (("content",), kept["text"])
+        assert hit.match.score == pytest.approx(kept["score"], abs=1e-9)
+    lines = explanation_lines(explained)
+    assert "‹小船追不上大船›，‹因为它装满了石头›。" in lines
+    assert not [line for line in lines if line.startswith(("parsed", "published"))]
 
 
 def test_the_command_says_the_same(release: Path, models, capsys) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import math
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +16,9 @@ from cards_release import make_release as make_card_release
 from eval_helpers import write_release
 from hypothesis import given
 from hypothesis import strategies as st
+from overlap_corpora import MadeCorpus
 
+from benchwright import atomic
 from benchwright.builders.build import build
 from benchwright.builders.errata import rename
 from benchwright.builders.hub.plan import owned_paths
@@ -25,7 +31,8 @@ from benchwright.errors import BenchwrightWarning, ReleaseError, SourceError, Us
 from benchwright.eval import evaluate, refresh_index
 from benchwright.eval.results import read_analyses
 from benchwright.release import ReleaseFolder
-from benchwright.splitting.scores.ngrams import NGRAM, NgramSearch, ngram_words
+from benchwright.splitting.scores.ngrams import NGRAM, CopySearch, NgramSearch, ngram_words
+from benchwright.splitting.scores.reading import Lookup, read_corpus
 from benchwright.tasks import BOOLEAN_QUESTION, TEXT_TO_SQL
 
 TWENTY = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
@@ -35,10 +42,11 @@ FILE = "overlap.parquet"
 def _scan(texts: list[str], documents: list[str], n: int = NGRAM) -> list[tuple[int, int, str | None]]:
     """Distinct runs of each text, how many were found, and the first document."""
     search = NgramSearch(texts, n)
-    found = search.scan((str(number), text) for number, text in enumerate(documents))
+    read = read_corpus([MadeCorpus("", documents)], [[]], Lookup(CopySearch([]), 1, search)).to_json()
+    found = search.found(read["ngrams"])
     matches = [found.match(number) for number in range(len(texts))]
     return [
-        (search.ngrams[number], found.has(number), None if match is None else match.document_id)
+        (search.ngrams[number], found.has(number), None if match is None else match.document_id[1:])
         for number, match in enumerate(matches)
     ]
 
@@ -166,8 +174,10 @@ def test_copies_and_near_copies_are_found(release: ReleaseFolder, corpus: Path) 
     line, other = found["contamination"]
     assert (line["config"], line["split"], line["rows"], line["searched"]) == ("random", "test", 5, 5)
     assert (line["matched"], line["matched_share"], line["stale"]) == (2, 0.4, None)
-    above = sum(row["best_score"] > 25 for row in rows)
-    assert (line["above"], line["cutoff"]) == (above, 25.0)
+    # Of the first and third row the passage is there and not the question, of the second a part of both.
+    assert [row["best_share"] > 0.5 for row in rows] == [True, False, True, False, False]
+    assert rows[1]["best_share"] > 5 * max(rows[3]["best_share"], rows[4]["best_share"])
+    assert (line["above"], line["cutoff"], line["cutoff_of"]) == (2, 0.5, "share")
     assert line["inputs"] == [
         {"input": "question", "rows": 5, "matched": 1},
         {"input": "passage", "rows": 5, "matched": 2},
@@ -185,6 +195,78 @@ def test_cutoff_and_length_of_runs_are_options(release: ReleaseFolder, corpus: P
     assert (line["matched"], line["ngram"]) == (1, 16)
     assert line["above"] == sum(row["best_score"] > 0 for row in _table(release))
     assert not (release.path / "results" / "small" / FILE).exists()
+
+
+def test_the_share_of_a_query_by_hand(tmp_path: Path) -> None:
+    """Of four documents one has `kiwi` and two have `pear`."""
+    rows = [{"uid": "toy:test:0", "db_id": "x", "question": "Kiwi pear plum?", "query": "SELECT 1"}]
+    release = write_release(tmp_path / "release", {"random": {"test": rows}}, task=TEXT_TO_SQL)
+    books = tmp_path / "books.txt"
+    books.write_text("pear kiwi\npear\nfig\ndate\n", encoding="utf-8")
+    line = _search(release, books, idf="whoosh", overlap_share=0.4)["contamination"][0]
+    # The config's inputs are db_id and question; x has one letter and is no term.
+    kiwi, pear, plum = (math.log(4 / (count + 1)) + 1 for count in (1, 2, 0))
+    (row,) = _table(release)
+    assert row["best_share"] == pytest.approx((kiwi + pear) / (kiwi + pear + plum))
+    assert [hit["share"] for hit in row["hits"]] == [row["best_share"], pear / (kiwi + pear + plum)]
+    assert (line["above"], line["cutoff"]) == (1, 0.4)
+
+
+def test_chinese_rows_are_searched_by_characters(tmp_path: Path) -> None:
+    rows = [
+        {"uid": "toy:test:0", "db_id": "船", "question": "小船追不上大船，因为它装满了石头。", "query": "1"}
+    ]
+    release = write_release(tmp_path / "release", {"random": {"test": rows}}, task=TEXT_TO_SQL)
+    books = tmp_path / "books.txt"
+    books.write_text("大船。\n他说小船追不上大船，因为它装满了石头！\n河边停着几条船\n", encoding="utf-8")
+    _search(release, books)
+    (row,) = _table(release)
+    assert row["overlapping"] is True
+    assert row["ngram_hits"] == [{"corpus": "books", "document_id": "books.txt:2", "ngrams": 3}]
+    assert row["hits"][0]["document_id"] == "books.txt:2"
+    # All pairs of the question are there, and not the one letter of the other input.
+    assert 0.7 < row["best_share"] < 1
+
+
+@pytest.mark.parametrize("refused", [0, 1, 2])
+def test_a_full_disk_leaves_the_last_search_as_it_was(
+    release: ReleaseFolder,
+    corpus: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    refused: int,
+) -> None:
+    command = ["overlap", str(release.path), "--cache", str(release.path.parent / "cache")]
+    for searched in (False, True):
+        # Everything that is searched for stands in the cache: the writes are those of results alone.
+        results = {
+            path: path.read_bytes() for path in (release.path / "results").rglob("*") if path.is_file()
+        }
+        assert bool(results) == searched
+        overlap_elsewhere = release.path.parent / f"copy-{searched}"
+        shutil.copytree(release.path, overlap_elsewhere)
+        _search(ReleaseFolder(overlap_elsewhere), corpus, ngram=5)
+        with monkeypatch.context() as disk:
+            writes = iter(range(1000))
+            flush = os.fsync
+
+            def fsync(descriptor: int, writes: Any = writes, flush: Any = flush) -> None:
+                if next(writes) == refused:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                flush(descriptor)
+
+            disk.setattr(atomic.os, "fsync", fsync)
+            assert main([*command, "--corpus", str(corpus), "--ngram", "5"]) == 2
+        said = capsys.readouterr().err.splitlines()
+        assert [line for line in said if line.startswith("error")] == [
+            "error: the disk is full (No space left on device); free some space; the same command goes on "
+            "where it stopped"
+        ]
+        left = {path: path.read_bytes() for path in (release.path / "results").rglob("*") if path.is_file()}
+        assert left == results
+        if not searched:
+            assert not (release.path / "results").exists()
+            _search(release, corpus)
 
 
 def test_bad_documents_are_left_out_and_counted_on_demand(
@@ -314,6 +396,9 @@ def test_mistakes_are_told_before_anything_is_written(
     assert "no config 'nothing'" in _mistake(release, corpus, configs=["nothing"])
     assert "ngram is 0" in _mistake(release, corpus, ngram=0)
     assert "overlap_cutoff is -1" in _mistake(release, corpus, overlap_cutoff=-1)
+    assert "overlap_share is 1" in _mistake(release, corpus, overlap_share=1)
+    assert "overlap_share is 'half'" in _mistake(release, corpus, overlap_share="half")
+    assert "two rules" in _mistake(release, corpus, overlap_share=0.5, overlap_cutoff=25)
     assert "top_hits is 0" in _mistake(release, corpus, top_hits=0)
     assert "unknown sentences" in _mistake(release, corpus, sentences="words")
 
@@ -403,7 +488,8 @@ def test_command_and_card_show_both_accuracies(
     assert "overlapping accuracy" in out.splitlines()[0]
     card = render_card(ReleaseFolder(carded.path))
     assert "Contamination" in card
-    assert "| `random` | test | 10 | 13 | 4 (40.0) | 25 |" in card
+    assert "| `random` | test | 10 | 13 | 4 (40.0) | 0.5 of the terms |" in card
+    assert "more than half of what makes the row distinctive" in card
     assert "4 rows)" in card
     assert "6 rows)" in card
     assert main([*command, "--cache", str(tmp_path / "cache"), "--json"]) == 0

@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from overlap_corpora import MadeCorpus
 
 from benchwright.builders.corpora import open_corpus
 from benchwright.errors import SourceError, UsageError
 from benchwright.features import OVERLAP
 from benchwright.hashing import columns_hash
-from benchwright.splitting.scores import ScoreTable
+from benchwright.splitting.scores import ScoreTable, indexes
 from benchwright.splitting.scores import overlap as module
 from benchwright.splitting.scores.bm25.query import OverlapQuery
+from benchwright.splitting.scores.ngrams import CopySearch, ngram_words
 from benchwright.splitting.scores.overlap import (
     Execution,
     Queries,
@@ -111,6 +114,96 @@ def test_an_exact_copy_is_kept_beyond_the_top_hits(tmp_path):
     assert [hit["exact_copy"] for hit in first["hits"]] == [False, True]
 
 
+def copied(forms: list[RowQuery], texts: list[str], cache: Path, **options: Any) -> list[dict[str, Any]]:
+    """What is found for rows with these queries and forms in a corpus of these texts."""
+    made = score_by_overlap(
+        table(list(range(len(forms)))),
+        Queries(forms, {"construction": "made"}),
+        [MadeCorpus("c", texts)],
+        SearchOptions(**{"idf": "whoosh", **options}),
+        cache=cache,
+    )
+    return rows_of(made)
+
+
+def hits_of(row: dict[str, Any]) -> list[tuple[str, float | None, bool]]:
+    return [(hit["document_id"], hit["score"], hit["exact_copy"]) for hit in row["hits"]]
+
+
+MISSES = OverlapQuery(("praised", "hot"), (10,), ("lighthouse",), content_required=True)
+
+
+def test_copies_are_found_whatever_the_query_finds(tmp_path):
+    forms = [
+        RowQuery(MISSES, copies=("Bea left Ann.", "Bea left Bea.")),
+        RowQuery(None, copies=("late", "it was  LATE")),
+        RowQuery(MISSES, copies=("小船追不上大船", "Ann's boat")),
+        RowQuery(MISSES, copies=("left Ann and",)),
+        RowQuery(MISSES, copies=("...", "")),
+    ]
+    texts = [
+        "Then Bea left Bea - late!",
+        "bea LEFT bea",
+        "chocolate",
+        "他说小船追不上大船了。",
+        "Bea left Ann",
+    ]
+    rows = copied(forms, texts, tmp_path)
+    # No query matches anything: such copies have score 0, and none where there is no query.
+    assert hits_of(rows[0]) == [("c:0", 0.0, True), ("c:1", 0.0, True), ("c:4", 0.0, True)]
+    assert hits_of(rows[1]) == [("c:0", None, True)]
+    assert hits_of(rows[2]) == [("c:3", 0.0, True)]
+    assert hits_of(rows[3]) == hits_of(rows[4]) == []
+    assert [row["exact_copy"] for row in rows] == [True, True, True, False, False]
+    assert [row["best_score"] for row in rows] == [0.0, None, 0.0, 0.0, 0.0]
+    assert [row["num_hits"] for row in rows] == [0, None, 0, 0, 0]
+    assert rows[0]["hits"][0]["matched_terms"] == []
+
+
+def test_a_copy_below_the_hits_that_are_searched_for_has_its_score(tmp_path):
+    texts = [TEXTS[0] + " soup" * 9, "cook praised porter soup hot", "praised, hot: soup", "not hot"]
+    row = query(0)
+    many = copied([row], texts, tmp_path / "many")[0]
+    few = copied([row], texts, tmp_path / "few", hits_per_query=1)[0]
+    scores = {hit["document_id"]: (hit["score"], hit["matched_terms"]) for hit in many["hits"]}
+    assert [hit["document_id"] for hit in few["hits"]] == ["c:1", "c:0"]
+    for hit in few["hits"]:
+        score, terms = scores[hit["document_id"]]
+        assert hit["score"] == pytest.approx(score, abs=1e-9)
+        assert hit["matched_terms"] == terms
+    assert (few["num_hits"], few["exact_copy"]) == (1, True)
+
+
+def test_of_very_many_copies_the_first_are_kept(tmp_path):
+    row = RowQuery(None, copies=("it was late",))
+    found = copied([row], ["It was late."] * 9, tmp_path, hits_per_query=4)[0]
+    assert [hit["document_id"] for hit in found["hits"]] == ["c:0", "c:1", "c:2", "c:3"]
+
+
+def test_a_corpus_is_read_twice_and_once_for_other_rows(tmp_path):
+    corpus = MadeCorpus("kitchen", TEXTS)
+    scored(tmp_path, corpus, numbers=(0, 1))
+    assert corpus.passes == 2
+    scored(tmp_path, corpus, numbers=(2,))
+    assert corpus.passes == 3
+
+
+@given(
+    st.lists(st.text("ab船 .,", max_size=8), max_size=4),
+    st.lists(st.text("aAb船 -", max_size=12), max_size=6),
+)
+def test_a_copy_holds_all_words_in_a_row(forms, documents):
+    def words(text: str) -> str:
+        return "".join(f"<{word}>" for word in ngram_words(text))
+
+    found = CopySearch([(form,) for form in forms]).within(documents)
+    expected = [
+        [row for row, form in enumerate(forms) if words(form) and words(form) in words(document)]
+        for document in documents
+    ]
+    assert found == expected
+
+
 def test_every_corpus_has_its_own_statistics_and_its_best_hits(tmp_path):
     kitchen, other = MadeCorpus("kitchen", TEXTS), MadeCorpus("other", [*TEXTS, "praised by nobody", "x y z"])
     alone = {corpus.name: rows_of(scored(tmp_path / corpus.name, corpus)) for corpus in (kitchen, other)}
@@ -133,7 +226,9 @@ def test_a_row_without_a_query_has_no_score(tmp_path):
     )
     row = rows_of(found)[1]
     assert row["status"] == "empty"
-    assert {name: row[name] for name in OVERLAP} == dict.fromkeys(OVERLAP)
+    assert {name: row[name] for name in OVERLAP} == {
+        **dict.fromkeys(OVERLAP), "hits": [], "exact_copy": False,
+    }  # fmt: skip
     assert np.isnan(found.scores().best_score).tolist() == [False, True]
     assert (found.entry()["scored"], found.entry()["empty"]) == (1, 1)
     assert "scored_tokens" not in found.entry()
@@ -164,7 +259,7 @@ def test_finished_scores_are_taken_from_the_cache_without_reading_the_corpus(tmp
 def test_an_index_serves_other_rows(tmp_path, monkeypatch):
     corpus = MadeCorpus("kitchen", TEXTS)
     scored(tmp_path, corpus, numbers=(0, 1))
-    monkeypatch.setattr(module, "index_corpus", lambda *_, **__: pytest.fail("indexed a second time"))
+    monkeypatch.setattr(indexes, "index_corpus", lambda *_, **__: pytest.fail("indexed a second time"))
     assert rows_of(scored(tmp_path, corpus, numbers=(2,)))[0]["num_hits"] == 0
 
 
@@ -209,6 +304,10 @@ def test_identity_tells_of_everything_that_scores_depend_on(tmp_path):
             "fingerprint": MadeCorpus("kitchen", TEXTS).fingerprint,
             "documents": 4,
             "terms": 20,
+            "skipped": {},
+            "dropped": {},
+            # Of the terms that hits have, in the whole corpus.
+            "document_frequencies": {"cook": 2, "hot": 2, "nobody": 1, "porter": 2, "praised": 3, "soup": 2},
         }
     ]
     assert provenance["key"]["construction"] == {"construction": "made"}
@@ -269,8 +368,9 @@ def test_hashes_of_nested_columns_see_every_value_and_no_chunk(tmp_path):
     assert columns_hash(pa.Table.from_pylist(rows, schema=good.schema)) != columns_hash(good)
 
 
-def test_doctest():
-    assert doctest.testmod(import_module("benchwright.splitting.scores.overlap")).failed == 0
+def test_doctests():
+    found = doctest.testmod(import_module("benchwright.splitting.scores.ngrams"))
+    assert (found.failed, found.attempted > 3) == (0, True)
 
 
 @pytest.mark.parametrize("shards", [None, 3])
@@ -278,16 +378,21 @@ def test_processes_and_shards_change_no_answer(tmp_path, shards):
     corpus = tmp_path / "kitchen.txt"
     corpus.write_text("\n".join(text for text in TEXTS * 5 if text) + "\n", encoding="utf-8")
     numbers = [0, 1, 2]
+    # A copy that no query finds, in the last shard.
+    asked = [*queries(numbers).rows[:2], RowQuery(MISSES, copies=("the end of it",))]
+    with corpus.open("a", encoding="utf-8") as end:
+        end.write("That was the end of it.\n")
 
     def made(cache: str, execution: Execution) -> ScoreTable:
         return score_by_overlap(
-            table(numbers), queries(numbers), [open_corpus(corpus)], SearchOptions(idf="whoosh"),
+            table(numbers), Queries(asked, {}), [open_corpus(corpus)], SearchOptions(idf="whoosh"),
             cache=tmp_path / cache, execution=execution,
         )  # fmt: skip
 
     alone = made("alone", Execution())
     parallel = made("parallel", Execution("local", workers=2, shards=shards))
     assert rows_of(parallel) == rows_of(alone)
+    assert [hit["document_id"] for hit in rows_of(alone)[2]["hits"]] == ["kitchen.txt:16"]
     assert parallel.provenance == alone.provenance
     assert len(list((tmp_path / "parallel" / "indexes").glob("*/shard-*"))) == (shards or 2)
 

@@ -186,3 +186,59 @@ def test_subsets_of_one_cutoff_divide_the_searched_rows_in_any_order(best, cutof
 
 def test_doctest():
     assert doctest.testmod(import_module("benchwright.splitting.overlap")).failed == 0
+
+
+def test_rows_stay_in_the_splits_of_their_source() -> None:
+    source_splits = np.array(["train", "dev", "test", "test", "test", "train"])
+    rows = SplitRows(pa.array([f"r{i}" for i in range(6)]), np.arange(6), source_splits=source_splits)
+    best = np.array([30.0, 0.0, 12.0, 0.0, np.nan, 5.0])
+    scores = Scores(np.full(6, np.nan, np.float32), np.zeros(6, np.int32), best_score=best)
+    mapping = {"train": "train", "dev": "validation", "test": "test"}
+    whole = OverlapSplitter(subset="all", cutoffs=[0, 25], mapping=mapping).split(rows, scores)
+    assert whole.side.tolist() == [0, 1, 2, 2, 2, 0]
+    assert set(whole.placed_by) == {"published"}
+    assert [note.message for note in whole.notes if note.code != "unscored"] == [
+        "train: 2 of 2 rows have a best score above 0",
+        "train: 1 of 2 rows have a best score above 25",
+        "validation: 0 of 1 rows have a best score above 0",
+        "validation: 0 of 1 rows have a best score above 25",
+        "test: 1 of 3 rows have a best score above 0",
+        "test: no row has a best score above 25: a subset of such rows is left out",
+    ]
+    only_test = {"train": None, "dev": None, "test": "test"}
+    for subset, side in (("overlap", [-1, -1, 2, -1, -1, -1]), ("no_overlap", [-1, -1, -1, 2, -1, -1])):
+        made = OverlapSplitter(subset=subset, mapping=only_test).split(rows, scores)
+        assert made.side.tolist() == side
+        assert made.placed_by[[0, 1, 5]].tolist() == ["other_split"] * 3
+    # The quantile is that of the rows that count: 30 and 5 are of train.
+    made = OverlapSplitter(subset="no_overlap", quantile=0.9, mapping=only_test).split(rows, scores)
+    assert made.side.tolist() == [-1, -1, 2, 2, -1, -1]
+    with pytest.raises(SplitError, match="no row is of a source split that mapping names"):
+        OverlapSplitter(subset="all", mapping=dict.fromkeys(mapping)).split(rows, scores)
+    with pytest.raises(SplitError, match="mapping sends 'dev' to 'held out'"):
+        OverlapSplitter(subset="all", mapping={"dev": "held out"})
+
+
+def test_rows_with_a_copy_that_their_query_misses_do_not_count_as_clean() -> None:
+    rows = SplitRows(pa.array(list("abcde")), np.arange(5))
+    best = np.array([0.0, 0.0, np.nan, 12.0, 0.0])
+    copies = np.array([False, True, True, True, False])
+    scores = Scores(np.full(5, np.nan, np.float32), np.zeros(5, np.int32), best_score=best, exact_copy=copies)
+    made = OverlapSplitter(subset="no_overlap", without_copies=True).split(rows, scores)
+    assert made.rows(TEST).tolist() == [0, 4]
+    assert made.placed_by.tolist() == ["score", "exact_copy", "unscored", "above_cutoff", "score"]
+    told = [(note.code, note.uids) for note in made.notes if note.uids]
+    assert told == [("exact_copies", ("b",)), ("unscored", ("c",))]
+    # As published, nobody looks.
+    assert OverlapSplitter(subset="no_overlap").split(rows, scores).rows(TEST).tolist() == [0, 1, 4]
+    # Permuting rows changes nothing, and scores that do not tell of copies have none.
+    order = np.array([3, 1, 4, 0, 2])
+    again = OverlapSplitter(subset="no_overlap", without_copies=True).split(
+        rows.take(order), scores.take(order)
+    )
+    assert again.side.tolist() == made.side[order].tolist()
+    untold = Scores(scores.log_likelihood, scores.num_tokens, best_score=best)
+    chosen_untold = OverlapSplitter(subset="no_overlap", without_copies=True).split(rows, untold)
+    assert chosen_untold.rows(TEST).tolist() == [0, 1, 4]
+    with pytest.raises(SplitError, match="only rows that do not overlap may be without copies"):
+        OverlapSplitter(subset="overlap", without_copies=True)

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 from datasets import ClassLabel, Features, Value
 
-from ...errors import UsageError, show
 from ...faults import FaultLog
 from ...features import DIFFICULTY, HEAD, PVI
 from ...splitting.base import Scores, SplitRows
@@ -23,6 +22,7 @@ from ...splitting.scores.templates import PromptTemplate
 from ...tasks import BINARY_NLI, Task
 from ..base import (
     DEFAULT_OPTIONS,
+    DIVIDING_OPTIONS,
     Builder,
     BuildOptions,
     ConfigSpec,
@@ -30,6 +30,7 @@ from ..base import (
     Origin,
     SourceData,
     pvi_tables,
+    refuse_options,
 )
 from ..pvi_configs import difficulty_column, pvi_configs
 from ..repair import clean_spec
@@ -49,17 +50,6 @@ SOURCE_SIDES = {"train": "train", "val": "validation", "dev": "validation", "tes
 """Where rows of each source split stand; published tasks have train and val only."""
 
 Kind = Literal["task", "clean", "difficulty"]
-
-# Choices of other benchmarks, which divide rows anew.
-_NO_CHOICE = (
-    "prompt",
-    "length_buckets",
-    "validation",
-    "test",
-    "evaluation_labels",
-    "empty_quota",
-    "constraint",
-)
 
 
 def features_for(labels: Sequence[str]) -> Features:
@@ -178,9 +168,7 @@ class _Curriculum(Builder):
 
     def resolved(self, options: BuildOptions) -> BuildOptions:
         """`options`, unless they choose how rows are divided: their split is the published one."""
-        for name in _NO_CHOICE:
-            if (value := getattr(options, name)) is not None:
-                raise UsageError(f"{self.name} keeps the published split; leave out {name} {show(value)}")
+        refuse_options(options, DIVIDING_OPTIONS, f"{self.name} keeps the published split")
         return super().resolved(options)
 
     @classmethod

@@ -9,46 +9,37 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from datasets import ClassLabel, Features, Value
 
-from ...errors import UsageError, show
 from ...faults import FaultLog
 from ...features import HEAD, OVERLAP
 from ...hashing import content_ids
 from ...progress import Stage, no_progress
 from ...splitting.base import SplitRows
-from ...splitting.overlap import PUBLISHED_CUTOFFS
 from ...splitting.scores.overlap import Queries
 from ...tasks import PRONOUN_RESOLUTION, Task
 from ...text.words import word_counts
 from ..base import (
     DEFAULT_OPTIONS,
+    DIVIDING_OPTIONS,
     Builder,
     BuildOptions,
     ConfigSpec,
     DatasetInfo,
     Origin,
     SourceData,
+    overlap_table_name,
+    refuse_options,
 )
+from ..overlap_subsets import OverlapSubset, overlap_cutoffs, overlap_subsets
 from ..sources.winograd import read_winograd
 from .queries import row_queries
 from .test_sets import CITATION, PREFERRED_SPLITS, TEST_SETS, TestSet, names_of
-
-# Choices of other benchmarks, which divide rows among train and evaluation.
-_NO_CHOICE = (
-    "prompt",
-    "length_buckets",
-    "validation",
-    "test",
-    "evaluation_labels",
-    "empty_quota",
-    "constraint",
-)
 
 
 def winograd_features(options: int = 2) -> Features:
@@ -132,7 +123,7 @@ class WinogradBuilder(Builder):
         """For each test set all its rows, those above each cut-off, and those that do not overlap."""
         made = []
         for found in TEST_SETS.values():
-            table = f"bm25_{found.name}"
+            table = overlap_table_name(found.name)
             if table in score_names.get("bm25", ()):
                 made += _set_configs(found, table, options)
         return made
@@ -154,9 +145,9 @@ class WinogradBuilder(Builder):
         """Every test set can be searched."""
         return tuple(TEST_SETS)
 
-    def overlap_language(self, part: str) -> str:
+    def overlap_language(self, part: str | None) -> str:
         """The language of a test set."""
-        return TEST_SETS[part].language
+        return self.info.languages[0] if part is None else TEST_SETS[part].language
 
     def overlap_queries(
         self, rows: pa.Table, construction: str, analyzer: str, progress: Stage = no_progress
@@ -176,47 +167,20 @@ class WinogradBuilder(Builder):
 
     def resolved(self, options: BuildOptions) -> BuildOptions:
         """`options`, unless they choose how rows are divided among train and evaluation: all of them test."""
-        for name in _NO_CHOICE:
-            if (value := getattr(options, name)) is not None:
-                raise UsageError(f"all rows of {self.name} are test rows; leave out {name} {show(value)}")
+        refuse_options(options, DIVIDING_OPTIONS, f"all rows of {self.name} are test rows")
         return super().resolved(options)
 
 
 def _set_configs(found: TestSet, table: str, options: BuildOptions) -> list[ConfigSpec]:
-    cutoffs = PUBLISHED_CUTOFFS if options.overlap_cutoff is None else options.overlap_cutoff
-    subsets: dict[str, tuple[dict[str, Any], str]] = {
-        found.name: (
-            {"subset": "all", "cutoffs": list(cutoffs)},
-            f"{found.title}: every row with the best hits of its query in the corpora.",
-        )
-    }
-    for cutoff in cutoffs:
-        subsets[f"{found.name}_overlap_gt{_in_name(cutoff)}"] = (
-            {"subset": "overlap", "cutoff": cutoff},
-            f"Rows of {found.name} whose best hit scores above {cutoff:g}.",
-        )
-    for quantile in options.cutoff_quantile or ():
-        subsets[f"{found.name}_overlap_q{_in_name(100 * quantile)}"] = (
-            {"subset": "overlap", "quantile": quantile},
-            f"Rows of {found.name} whose best hit scores above quantile {quantile:.4g} of the overlapping.",
-        )
-    subsets[f"{found.name}_no_overlap"] = (
-        {"subset": "no_overlap", "cutoff": 0.0},
-        f"Rows of {found.name} whose query finds nothing in the corpora.",
+    whole = OverlapSubset(
+        found.name,
+        {"subset": "all", "cutoffs": overlap_cutoffs(options)},
+        f"{found.title}: every row with the best hits of its query in the corpora.",
     )
     return [
         ConfigSpec(name, "overlap", parameters, summary, scores=table, part=found.name)
-        for name, (parameters, summary) in subsets.items()
+        for name, parameters, summary in (whole, *overlap_subsets(found.name, options))
     ]
-
-
-def _in_name(number: float) -> str:
-    """A number as it stands in names of configs.
-
-    >>> _in_name(25.0), _in_name(12.5), _in_name(-1.0)
-    ('25', '12_5', 'minus_1')
-    """
-    return f"{number:.10g}".replace(".", "_").replace("-", "minus_")
 
 
 def _payload(instances: pa.Table) -> pa.Table:

@@ -8,11 +8,12 @@ from typing import Any
 import pyarrow as pa
 
 from ...progress import Stage, no_progress
-from ...splitting.scores.bm25.analysis import load_analyzer
+from ...splitting.scores.bm25.analysis import Analyzer, load_analyzer
 from ...splitting.scores.bm25.query import OverlapQuery
 from ...splitting.scores.overlap import Queries, RowQuery
 
 BLANK = "_"
+NO_TERM = "no term in the text"
 
 
 def filled(text: str, pronoun: str, pronoun_loc: int, option: str) -> str:
@@ -44,6 +45,12 @@ def searched_text(row: Mapping[str, Any]) -> str:
     return filled(row["text"], row["pronoun"], row["pronoun_loc"], row["options"][0])
 
 
+def term_query(text: str, analyzer: Analyzer) -> OverlapQuery | None:
+    """All terms of a text, of which a document needs one, in any order; None for a text without any."""
+    terms = tuple(dict.fromkeys(analyzer.terms(text)))
+    return OverlapQuery((), (), terms, content_required=True, may_vanish=True) if terms else None
+
+
 def row_queries(
     rows: pa.Table, construction: str, language: str, analyzer: str, progress: Stage = no_progress
 ) -> Queries:
@@ -62,12 +69,11 @@ def _term_queries(records: Sequence[Mapping[str, Any]], name: str) -> Queries:
     analyzer = load_analyzer(name)
     made = []
     for record in records:
-        terms = tuple(dict.fromkeys(analyzer.terms(record["text"])))
-        if not terms:
-            made.append(RowQuery(None, {}, copies_of(record), "no term in the text"))
+        query = term_query(record["text"], analyzer)
+        if query is None:
+            made.append(RowQuery(None, {}, copies_of(record), NO_TERM))
             continue
-        query = OverlapQuery((), (), terms, content_required=True, may_vanish=True)
-        parse = {"content_words": list(terms), "query": " ".join(terms)}
+        parse = {"content_words": list(query.content), "query": " ".join(query.content)}
         made.append(RowQuery(query, parse, copies_of(record)))
     return Queries(made, {"construction": "terms"}, analyzer=name)
 

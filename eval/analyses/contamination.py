@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,12 @@ from ...tables import write_parquet
 from ..results import FOLDER, Result, read_examples
 from .overlap import accuracy, unpaired
 
-FORMAT = 1
+FORMAT = 2
 FILE = "overlap.parquet"
 NGRAMS, BM25 = "ngrams", "bm25"
 """The two rules by which a row overlaps."""
+SHARE, SCORE = "share", "score"
+"""What of a row's best documents a BM25 cut-off is compared with: the share of its query, or the score."""
 
 SCHEMA = pa.schema(
     [
@@ -58,10 +61,18 @@ SCHEMA = pa.schema(
             ),
         ),
         ("best_score", pa.float64()),
+        ("best_share", pa.float64()),
         (
             "hits",
             pa.list_(
-                pa.struct([("corpus", pa.string()), ("document_id", pa.string()), ("score", pa.float64())])
+                pa.struct(
+                    [
+                        ("corpus", pa.string()),
+                        ("document_id", pa.string()),
+                        ("score", pa.float64()),
+                        ("share", pa.float64()),
+                    ]
+                )
             ),
         ),
     ]
@@ -69,7 +80,8 @@ SCHEMA = pa.schema(
 """One line a row: `overlapping` by n-grams, null for a row without a word; `words`, `ngrams` (distinct) and
 `matched_ngrams` (in any corpus) of all inputs together, then of every input; for each corpus that makes the
 row overlap its first document that does, and the most n-grams of one text; the best BM25 score, null without
-a query, and the best documents."""
+a query, and the best documents, each with the share of the row's query that it has: of its distinct terms,
+weighted by inverse document frequency. `best_share` is the largest of them."""
 
 _METADATA = "benchwright.overlap"
 _HEAD = ("split", "rows_hash", "task_inputs", "inputs", "settings", "corpora")
@@ -79,9 +91,10 @@ _HEAD = ("split", "rows_hash", "task_inputs", "inputs", "settings", "corpora")
 class Contamination:
     """How many evaluation rows of a config overlap with corpora.
 
-    `searched` rows have a word; `matched` of them overlap by n-grams (of `ngram` words), `above` by a best
-    BM25 score above `cutoff`, `both` by both; shares are of `searched`. `inputs` count by input, `corpora`
-    by corpus, with its identity. `search` tells searches apart; `stale` says why one is, if it is.
+    `searched` rows have a word; `matched` of them overlap by n-grams (of `ngram` words), `above` by BM25: a
+    best share of the query, or score (`cutoff_of`), above `cutoff`; `both` by both; shares are of `searched`.
+    `inputs` count by input, `corpora` by corpus, with its identity. `search` tells searches apart; `stale`
+    says why one is, if it is.
     """
 
     config: str
@@ -92,6 +105,7 @@ class Contamination:
     matched: int
     matched_share: float | None
     cutoff: float
+    cutoff_of: str
     above: int
     above_share: float | None
     both: int
@@ -143,17 +157,24 @@ class _Search:
         """bool[rows]."""
         if rule == NGRAMS:
             return _bools(self.table.column("overlapping"))
-        return _bools(pc.greater(self.table.column("best_score"), self.facts["settings"]["cutoff"]))
+        settings = self.facts["settings"]
+        return _bools(pc.greater(self.table.column(f"best_{settings['cutoff_of']}"), settings["cutoff"]))
 
 
 def write_search(release: ReleaseFolder, config: str, table: pa.Table, facts: Mapping[str, Any]) -> None:
     """Store a search of a config's evaluation rows; `table` has SCHEMA, `facts` the fields of its metadata.
 
     These are split, rows_hash (content hash of the rows), task_inputs, inputs (those with text), settings
-    (ngram, cutoff, ...) and corpora (name, fingerprint, documents, terms, skipped, dropped, identity).
+    (ngram, cutoff, cutoff_of, ...) and corpora (name, fingerprint, documents, terms, skipped, dropped,
+    identity).
     """
     text = canonical_json({"format": FORMAT, **{name: facts[name] for name in _HEAD}})
-    write_parquet(table.cast(SCHEMA), release.path / FOLDER / config / FILE, {_METADATA: text})
+    write_parquet(table.cast(SCHEMA), search_file(release, config), {_METADATA: text})
+
+
+def search_file(release: ReleaseFolder, config: str) -> Path:
+    """Where the search of a config is stored."""
+    return release.path / FOLDER / config / FILE
 
 
 def contamination_analyses(release: ReleaseFolder, results: Sequence[Result]) -> dict[str, list[Any]]:
@@ -213,7 +234,10 @@ def _contamination(search: _Search) -> Contamination:
     matched, above = search.overlapping(NGRAMS), search.overlapping(BM25)
     searched = table.num_rows - table.column("overlapping").null_count
     by_input = pc.list_flatten(table.column("inputs"))
-    by_corpus, scores = pc.list_flatten(table.column("ngram_hits")), _corpus_scores(table)
+    by_corpus, best = (
+        pc.list_flatten(table.column("ngram_hits")),
+        _best_of_corpora(table, settings["cutoff_of"]),
+    )
     return Contamination(
         config=search.config,
         split=facts["split"],
@@ -223,6 +247,7 @@ def _contamination(search: _Search) -> Contamination:
         matched=int(matched.sum()),
         matched_share=int(matched.sum()) / searched if searched else None,
         cutoff=cutoff,
+        cutoff_of=settings["cutoff_of"],
         above=int(above.sum()),
         above_share=int(above.sum()) / searched if searched else None,
         both=int((matched & above).sum()),
@@ -234,7 +259,7 @@ def _contamination(search: _Search) -> Contamination:
                     for key in ("name", "fingerprint", "documents", "terms", "skipped", "dropped")
                 },
                 "matched": _equal(by_corpus, "corpus", corpus["name"]),
-                "above": sum(best > cutoff for best in scores.get(corpus["name"], ())),
+                "above": sum(value > cutoff for value in best.get(corpus["name"], ())),
                 "identity": corpus["identity"],
             }
             for corpus in facts["corpora"]
@@ -260,15 +285,15 @@ def _equal(structs: pa.Array, field: str, value: str) -> int:
     return int(pc.sum(pc.equal(pc.struct_field(structs, field), value)).as_py() or 0)
 
 
-def _corpus_scores(table: pa.Table) -> dict[str, list[float]]:
-    """The best score of every row that was hit in a corpus, by corpus."""
+def _best_of_corpora(table: pa.Table, kind: str) -> dict[str, list[float]]:
+    """The best score or share of every row that was hit in a corpus, by corpus."""
     found: dict[str, list[float]] = {}
     for hits in table.column("hits").to_pylist():
         best: dict[str, float] = {}
         for hit in hits or ():
-            best[hit["corpus"]] = max(hit["score"], best.get(hit["corpus"], hit["score"]))
-        for corpus, score in best.items():
-            found.setdefault(corpus, []).append(score)
+            best[hit["corpus"]] = max(hit[kind], best.get(hit["corpus"], hit[kind]))
+        for corpus, value in best.items():
+            found.setdefault(corpus, []).append(value)
     return found
 
 

@@ -119,9 +119,9 @@ class Outcome:
     """What becomes of one phenomenon; None where no result tells.
 
     `outcome`: `known` (zero-shot correlation of at least KNOWN), else `learned` (after fine-tuning), else
-    `not_learned`; the last two take results of both kinds, for what was not asked may be known. `given_away`: the partial input is GIVEN_AWAY above the majority label.
-    `generalises`: trained on simple rows, a model answers the hard ones better than the majority label of
-    the simple ones does.
+    `not_learned`; the last two take results of both kinds, for what was not asked may be known.
+    `given_away`: the partial input is GIVEN_AWAY above the majority label. `generalises`: trained on simple
+    rows, a model answers the hard ones better than the majority label of the simple ones does.
     """
 
     config: str

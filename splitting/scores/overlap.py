@@ -7,69 +7,44 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from platform import python_version
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from filelock import FileLock
 
 from ...errors import UsageError, show
 from ...executor import EXECUTORS, Executor, open_executor
-from ...features import OVERLAP
 from ...hashing import canonical_json, sha256_text
-from ...progress import Progress, Stage, no_progress
+from ...progress import Stage, no_progress
 from ...registry import closest
 from .bm25.analysis import load_analyzer
-from .bm25.engine import SearchEngine, check_choices, index_corpus, open_index
+from .bm25.engine import (
+    SearchEngine,
+    analysed,
+    check_choices,
+    inverse_document_frequency,
+)
 from .bm25.query import OverlapQuery
-from .bm25.sharded import Shard, index_shards
 from .cache import Workspace, open_workspace, read_scores, write_scores
-from .ngrams import ngram_words
+from .corpora import Corpus, check_corpora
+from .indexes import Index, Indexes
+from .ngrams import CopySearch, NgramSearch, NgramsFound
+from .overlap_queries.explain import score_document
+from .reading import Lookup, Reading, read_corpus
 from .table import EMPTY, OK, OVERLAP_SCHEMA, OVERLAP_SCORER, ScoreTable, score_identity
 
 PUBLISHED_HITS = 50
 """Most hits of a query in one corpus (published code)."""
-_VERSION = 1
+_VERSION = 2
 _QUERIES_PER_CHUNK = 128
 _HIT = np.dtype([("item", "<i8"), ("document", "<i8"), ("score", "<f8")])
 """One hit: the number of the row, of the document in its corpus, and its BM25 score."""
 _PARSE = ("e1", "e2", "pred_c", "pred_q", "connective", "content_words", "query")
-
-
-class Document(Protocol):
-    """One document of a corpus."""
-
-    @property
-    def document_id(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
-
-class Corpus(Protocol):
-    """Documents that can be iterated again and again, always the same in the same order.
-
-    `identity` is JSON-able and says what the corpus is made of, without a path of this machine.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def identity(self) -> Mapping[str, Any]: ...
-
-    @property
-    def fingerprint(self) -> str: ...
-
-    def __iter__(self) -> Iterator[Document]: ...
-
-    def shards(self, n: int) -> Sequence[Corpus]: ...
 
 
 @dataclass(frozen=True)
@@ -103,7 +78,7 @@ class SearchOptions:
     """How rows are searched.
 
     `engine` (fast, whoosh); `idf` (whoosh, paper); `hits_per_query`: most hits in each corpus; `top_hits`:
-    how many of these, the best of each corpus, are kept beside the exact copies.
+    how many of these, the best of each corpus, are kept, beside as many exact copies as `hits_per_query`.
     """
 
     engine: str = "fast"
@@ -159,12 +134,25 @@ IN_THIS_PROCESS = Execution()
 
 
 class _Found(NamedTuple):
-    """A hit of a row in corpus number `corpus`."""
+    """A hit of a row in one corpus."""
 
-    corpus: int
     document: int
     score: float
     matched_terms: list[str]
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A score table, and what else was found in each corpus where n-grams were looked for.
+
+    `ngrams` are those that stand in it; `shares` give, for each row and each of its hits in the table, the
+    share of the query that a document has: of its distinct terms, each weighted by its inverse document
+    frequency (below 0: by 0).
+    """
+
+    table: ScoreTable
+    ngrams: list[NgramsFound]
+    shares: list[list[float]]
 
 
 def score_by_overlap(
@@ -177,14 +165,35 @@ def score_by_overlap(
     execution: Execution = IN_THIS_PROCESS,
     progress: Stage = no_progress,
 ) -> ScoreTable:
-    """Search every row in every corpus.
+    """Search every row in every corpus, and look for exact copies of it.
 
     `rows` has the columns uid, content_id, source_index, maybe length, and one query each, in their order.
     Corpora are searched apart, each with its own statistics; the best score of a row is the highest of all.
-    Work that an earlier call left in `cache` is not done again: neither indexes nor hits. Scores depend
-    neither on the order of rows nor on interruptions. Raises UsageError for no or repeated corpora,
-    SourceError for a corpus that cannot be read.
+    Copies are looked for in every document, whatever the query finds, and of rows without a query, too.
+
+    A corpus is read twice: to be indexed (not again where the cache has its index), and once more for copies
+    and the texts of hits; its files once before that for their sha256. Work that an earlier call left in
+    `cache` is not done again: neither indexes nor hits nor the second reading. Scores depend neither on the
+    order of rows nor on interruptions. Raises UsageError for no or repeated corpora, SourceError for a
+    corpus that cannot be read.
     """
+    return search_corpora(
+        rows, queries, corpora, options, cache=cache, execution=execution, progress=progress
+    ).table
+
+
+def search_corpora(
+    rows: pa.Table,
+    queries: Queries,
+    corpora: Sequence[Corpus],
+    options: SearchOptions,
+    *,
+    ngrams: NgramSearch | None = None,
+    cache: Path,
+    execution: Execution = IN_THIS_PROCESS,
+    progress: Stage = no_progress,
+) -> Searched:
+    """`score_by_overlap`, which looks for `ngrams` besides, in the same reading of each corpus."""
     check_corpora(corpora)
     execution.check(options.engine)
     if len(queries.rows) != rows.num_rows:
@@ -199,13 +208,16 @@ def score_by_overlap(
         "construction": dict(queries.construction),
         "queries": sha256_text(canonical_json([_query_key(row) for row in ordered])),
         "corpora": [{"name": corpus.name, **corpus.identity} for corpus in corpora],
+        **({} if ngrams is None else {"ngrams": ngrams.identity}),
     }
     with open_workspace(cache, key, _environment(options)) as workspace:
         finished = workspace.finished()
         if finished is None:
             with execution.open() as executor:
-                indexes = _Indexes(options, queries.analyzer, cache, executor, execution.shards, progress)
-                facts = _Search(ordered, corpora, options, indexes, progress).run(workspace)
+                indexes = Indexes(
+                    options.engine, options.idf, queries.analyzer, cache, executor, execution.shards, progress
+                )
+                facts = _Search(ordered, corpora, options, indexes, ngrams, progress).run(workspace)
             workspace.finish(np.array([found["best_score"] for found in facts["rows"]]), facts)
             for left in workspace.folder.glob("corpus-*"):
                 shutil.rmtree(left)
@@ -220,40 +232,64 @@ def score_by_overlap(
         "without_query": dict(sorted(without.items())),
         "environment": environment,
     }
-    return ScoreTable(_table(rows, queries.rows, found), provenance, score_identity(key))
+    table = ScoreTable(_table(rows, queries.rows, found), provenance, score_identity(key))
+    if ngrams is None:
+        return Searched(table, [], [])
+    return Searched(table, [ngrams.found(runs) for runs in facts["ngrams"]], [row["shares"] for row in found])
 
 
 class _Search:
-    """Every query in every corpus; what was found is JSON-able."""
+    """Every query in every corpus, and every corpus read for what was found; all of it is JSON-able."""
 
     def __init__(
         self,
         rows: Sequence[RowQuery],
         corpora: Sequence[Corpus],
         options: SearchOptions,
-        indexes: _Indexes,
+        indexes: Indexes,
+        ngrams: NgramSearch | None,
         progress: Stage,
     ) -> None:
         self._rows, self._corpora, self._options = rows, corpora, options
         self._indexes, self._progress = indexes, progress
         self._items = [item for item, row in enumerate(rows) if row.query is not None]
+        copies = CopySearch([row.copies for row in rows])
+        self._lookup = Lookup(copies, options.hits_per_query, ngrams)
 
     def run(self, workspace: Workspace) -> dict[str, Any]:
-        """`rows`: best_score (-1 without a query), num_hits, exact_copy and hits of each row; `corpora`."""
-        found: list[list[_Found]] = [[] for _ in self._rows]
-        described = []
+        """`rows`: best_score (-1 without a query), num_hits, exact_copy and hits of each row; what is said
+        of `corpora`; `ngrams` in each.
+        """
+        best = [-1.0 if row.query is None else 0.0 for row in self._rows]
+        counts = [0] * len(self._rows)
+        hits: list[list[dict[str, Any]]] = [[] for _ in self._rows]
+        described, ngrams = [], []
         for number, corpus in enumerate(self._corpora):
             part = workspace.part(f"corpus-{number}")
-            described.append(self._search_corpus(number, corpus, part, found))
-        texts = [self._documents(number, corpus, found) for number, corpus in enumerate(self._corpora)]
-        rows = [self._row(row, hits, texts) for row, hits in zip(self._rows, found, strict=True)]
-        return {"rows": rows, "corpora": described}
+            index = self._indexes.of(corpus)
+            found = self._found(corpus, index.engine, part)
+            reading = self._read(corpus, index, found, part)
+            kept = [self._kept(row, found[row], reading, index.engine) for row in range(len(self._rows))]
+            if self._lookup.ngrams is not None:
+                self._add_shares(kept, index.engine)
+            for row, own in enumerate(found):
+                best[row] = max([best[row], *(hit.score for hit in own)])
+                counts[row] += len(own)
+                hits[row] += [{"corpus": corpus.name, **hit} for hit in kept[row]]
+            described.append(_described(corpus, index.engine, reading, kept))
+            ngrams.append(reading.to_json()["ngrams"])
+        rows = []
+        for row, kept_hits in enumerate(hits):
+            kept_hits.sort(key=lambda hit: -(hit["score"] or 0.0))
+            facts = {"best_score": best[row], "num_hits": counts[row]}
+            copied = any(hit["exact_copy"] for hit in kept_hits)
+            shares = [hit.pop("share", 0.0) for hit in kept_hits]
+            rows.append({**facts, "exact_copy": copied, "hits": kept_hits, "shares": shares})
+        return {"rows": rows, "corpora": described, "ngrams": ngrams}
 
-    def _search_corpus(
-        self, number: int, corpus: Corpus, part: Workspace, found: list[list[_Found]]
-    ) -> dict[str, Any]:
-        """Add the hits in one corpus, chunk by chunk, to those `found`; what to say of the corpus."""
-        index = self._indexes.of(corpus)
+    def _found(self, corpus: Corpus, engine: SearchEngine, part: Workspace) -> list[list[_Found]]:
+        """The hits of each row in one corpus, best first, chunk by chunk."""
+        found: list[list[_Found]] = [[] for _ in self._rows]
         with self._progress(f"queries in {corpus.name}", len(self._items), "queries") as report:
             for chunk, start in enumerate(range(0, len(self._items), _QUERIES_PER_CHUNK)):
                 items = self._items[start : start + _QUERIES_PER_CHUNK]
@@ -261,19 +297,13 @@ class _Search:
                 stored = read_scores(path, seal)
                 if stored is None:
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    stored = self._hits(items, index)
+                    stored = self._hits(items, engine)
                     write_scores(path, seal, *stored)
                 hits, facts = stored
-                for hit, terms in zip(hits.tolist(), facts["matched_terms"], strict=True):
-                    item, document, score = hit
-                    found[item].append(_Found(number, document, score, terms))
+                for (item, document, score), terms in zip(hits.tolist(), facts["matched_terms"], strict=True):
+                    found[item].append(_Found(document, score, terms))
                 report(len(items))
-        return {
-            "name": corpus.name,
-            "fingerprint": corpus.fingerprint,
-            "documents": index.documents,
-            "terms": index.total_length,
-        }
+        return found
 
     def _hits(self, items: list[int], index: SearchEngine) -> tuple[np.ndarray, dict[str, Any]]:
         queries = [query for item in items if (query := self._rows[item].query) is not None]
@@ -282,106 +312,105 @@ class _Search:
         hits = np.array([(item, hit.document, hit.score) for item, hit in listed], dtype=_HIT)
         return hits, {"matched_terms": [list(dict.fromkeys(hit.matched_terms)) for _, hit in listed]}
 
-    def _documents(
-        self, number: int, corpus: Corpus, found: Sequence[Sequence[_Found]]
-    ) -> dict[int, tuple[str, str]]:
-        """Id and text of every document that was hit, by its number."""
-        wanted = {hit.document for hits in found for hit in hits if hit.corpus == number}
-        if not wanted:
-            return {}
-        last = max(wanted)
-        documents = {}
-        for place, document in enumerate(corpus):
-            if place in wanted:
-                documents[place] = (document.document_id, document.text)
-            if place == last:
-                break
-        return documents
+    def _read(
+        self, corpus: Corpus, index: Index, found: Sequence[Sequence[_Found]], part: Workspace
+    ) -> Reading:
+        """The one reading of a corpus after its search: the best documents of every row, copies, n-grams."""
+        seal, path = part.seal.at(part="reading"), part.folder / "reading.scores"
+        stored = read_scores(path, seal)
+        if stored is not None:
+            return Reading.of_json(stored[1])
+        wanted = sorted({hit.document for hits in found for hit in hits[: self._options.top_hits]})
+        executor = self._indexes.executor
+        total, unit = (0, "documents") if executor is None else (len(index.parts), "shards")
+        with self._progress(f"copies and hits in {corpus.name}", total, unit) as report:
+            reading = read_corpus(index.parts, index.by_part(wanted), self._lookup, executor, report)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_scores(path, seal, np.zeros(0), reading.to_json())
+        return reading
 
-    def _row(
-        self, row: RowQuery, found: Sequence[_Found], texts: Sequence[Mapping[int, tuple[str, str]]]
-    ) -> dict[str, Any]:
-        copies = [form for copy in row.copies if (form := _word_by_word(copy))]
-        hits, kept = [], dict.fromkeys(range(len(self._corpora)), 0)
-        for hit in sorted(found, key=lambda hit: (-hit.score, hit.corpus, hit.document)):
-            document_id, text = texts[hit.corpus][hit.document]
-            words = _word_by_word(text)
-            exact = any(copy in words for copy in copies)
-            if kept[hit.corpus] < self._options.top_hits or exact:
-                kept[hit.corpus] += 1
-                hits.append(
-                    {
-                        "corpus": self._corpora[hit.corpus].name,
-                        "document_id": document_id,
-                        "text": text,
-                        "score": hit.score,
-                        "matched_terms": hit.matched_terms,
-                        "exact_copy": exact,
-                    }
-                )
-        return {
-            "best_score": -1.0 if row.query is None else max((hit.score for hit in found), default=0.0),
-            "num_hits": len(found),
-            "exact_copy": any(hit["exact_copy"] for hit in hits),
-            "hits": hits,
-        }
-
-
-@dataclass(frozen=True)
-class _Indexes:
-    """The indexes of corpora, which the cache keeps for other rows; each is made by one run at a time."""
-
-    options: SearchOptions
-    analyzer: str
-    cache: Path
-    executor: Executor | None
-    shards: int | None
-    progress: Stage
-
-    def of(self, corpus: Corpus) -> SearchEngine:
-        """One index, or with an executor one of several shards; documents are numbered alike."""
-        if self.executor is not None:
-            return self._sharded(corpus, self.executor)
-        engine, idf = self.options.engine, self.options.idf
-        folder = self._folder(corpus.fingerprint)
-        with self._locked(folder):
-            if folder.is_dir():
-                return open_index(folder, engine=engine, analyzer=self.analyzer, idf=idf)
-            with self.progress(f"indexing {corpus.name}", 0, "documents") as report:
-                texts = _reported(corpus, report)
-                return index_corpus(texts, folder, engine=engine, analyzer=self.analyzer, idf=idf)
-
-    def _sharded(self, corpus: Corpus, executor: Executor) -> SearchEngine:
-        parts = corpus.shards(self.shards or executor.workers)
-        folder = self._folder(corpus.fingerprint, len(parts))
-        shards = [Shard(part.fingerprint, partial(_texts, part)) for part in parts]
-        with self._locked(folder), self.progress(f"indexing {corpus.name}", len(shards), "shards") as report:
-            return index_shards(
-                shards,
-                folder,
-                executor=executor,
-                analyzer=self.analyzer,
-                idf=self.options.idf,
-                progress=report,
+    def _kept(
+        self, row: int, found: Sequence[_Found], reading: Reading, engine: SearchEngine
+    ) -> list[dict[str, Any]]:
+        """The best hits of a row and its copies in one corpus, those of equal score in the corpus's order."""
+        copies = reading.copies.get(row, [])
+        hits = {hit.document: hit for hit in found}
+        best = [hit.document for hit in found[: self._options.top_hits]]
+        kept = []
+        for document in dict.fromkeys([*best, *copies]):
+            document_id, text = reading.documents[document]
+            # Of very many copies the first are known; a hit may be another one.
+            many = len(copies) == self._lookup.most_copies
+            exact = document in copies or (many and row in self._lookup.copies.within([text])[0])
+            score, terms = self._scored(row, hits.get(document), len(found), text, engine)
+            kept.append(
+                {
+                    "document_id": document_id,
+                    "text": text,
+                    "score": score,
+                    "matched_terms": terms,
+                    "exact_copy": exact,
+                }
             )
+        return sorted(kept, key=lambda hit: -(hit["score"] or 0.0))
 
-    def _folder(self, *made_from: str | int) -> Path:
-        made_by = [*made_from, self.options.engine, load_analyzer(self.analyzer).identity]
-        return self.cache / "indexes" / sha256_text(canonical_json(made_by)).removeprefix("sha256:")
+    def _scored(
+        self, row: int, hit: _Found | None, hits: int, text: str, engine: SearchEngine
+    ) -> tuple[float | None, list[str]]:
+        """Score and matched terms of a document of a row with so many hits: None without a query."""
+        query = self._rows[row].query
+        if hit is not None:
+            return hit.score, hit.matched_terms
+        if query is None or hits < self._options.hits_per_query:
+            # Every document that the query matches is among its hits.
+            return (None if query is None else 0.0), []
+        return score_document(query, text, self._indexes.loaded, engine.statistics, self._options.idf)
 
-    def _locked(self, folder: Path) -> FileLock:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        return FileLock(folder.with_name(f"{folder.name}.lock"))
+    def _add_shares(self, kept: Sequence[Sequence[dict[str, Any]]], engine: SearchEngine) -> None:
+        """Give every hit of one corpus its `share` (see `Searched`)."""
+        analyzer = self._indexes.loaded
+        asked = [None if row.query is None else analysed(row.query, analyzer) for row in self._rows]
+        known = engine.statistics({term: None for query in asked if query for term in query.terms})
+        weights = {
+            term: max(0.0, inverse_document_frequency(self._options.idf, known.documents, frequency))
+            for term, frequency in known.document_frequencies.items()
+        }
+        for query, hits in zip(asked, kept, strict=True):
+            whole = sum(weights[term] for term in query.terms) if query else 0.0
+            for hit in hits:
+                hit["share"] = sum(weights[t] for t in hit["matched_terms"]) / whole if whole else 0.0
 
 
-def _texts(corpus: Corpus) -> Iterator[str]:
-    return (document.text for document in corpus)
+def _described(
+    corpus: Corpus, engine: SearchEngine, reading: Reading, kept: Sequence[Sequence[Mapping[str, Any]]]
+) -> dict[str, Any]:
+    """What a manifest says of a searched corpus: enough to take the scores of kept hits apart again."""
+    terms = sorted({term for hits in kept for hit in hits for term in hit["matched_terms"]})
+    return {
+        "name": corpus.name,
+        "fingerprint": corpus.fingerprint,
+        "documents": engine.documents,
+        "terms": engine.total_length,
+        "skipped": dict(sorted(reading.skipped.items())),
+        "dropped": dict(sorted(reading.dropped.items())),
+        "document_frequencies": dict(engine.statistics(terms).document_frequencies),
+    }
 
 
-def _reported(corpus: Corpus, report: Progress) -> Iterator[str]:
-    for document in corpus:
-        yield document.text
-        report(1)
+def without_idle_frequencies(table: ScoreTable) -> ScoreTable:
+    """A table some of whose rows are gone, without document frequencies of terms that only those had."""
+    if "corpora" not in table.provenance:
+        return table
+    used: dict[str, set[str]] = {}
+    for hits in table.table.column("hits").to_pylist():
+        for hit in hits or ():
+            used.setdefault(hit["corpus"], set()).update(hit["matched_terms"] or ())
+    corpora = []
+    for facts in table.provenance["corpora"]:
+        known, left = facts.get("document_frequencies"), used.get(facts["name"], set())
+        kept = {term: count for term, count in (known or {}).items() if term in left}
+        corpora.append(facts if known is None else {**facts, "document_frequencies": kept})
+    return ScoreTable(table.table, {**table.provenance, "corpora": corpora}, table.identity)
 
 
 def _environment(options: SearchOptions) -> dict[str, Any]:
@@ -389,35 +418,14 @@ def _environment(options: SearchOptions) -> dict[str, Any]:
     return {"engine": options.engine, "versions": {"numpy": np.__version__, "python": python_version()}}
 
 
-def check_corpora(corpora: Sequence[Corpus]) -> None:
-    """Raise UsageError for no corpus, and for two of one name."""
-    names = [corpus.name for corpus in corpora]
-    if not names:
-        raise UsageError("there is no corpus to search; give --corpus")
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"two corpora are called {show(name)}; rename one of the files or folders")
-
-
 def _query_key(row: RowQuery) -> dict[str, Any]:
     query = None if row.query is None else asdict(row.query)
     return {"query": query, "parse": dict(row.parse), "copies": list(row.copies)}
 
 
-def _word_by_word(text: str) -> str:
-    """The words of a text in lower case, so that a text that holds another one's words holds its string.
-
-    >>> _word_by_word("It is late.") in _word_by_word("Well, it is late!")
-    True
-    >>> _word_by_word("late") in _word_by_word("chocolate")
-    False
-    """
-    words = ngram_words(text)
-    return f" {' '.join(words)} " if words else ""
-
-
 def _table(rows: pa.Table, queries: Sequence[RowQuery], found: Sequence[Mapping[str, Any]]) -> pa.Table:
     searched = [row.query is not None for row in queries]
+    numbers = ("best_score", "num_hits")
     nothing = pa.nulls(rows.num_rows)
     columns = {
         "uid": rows.column("uid"),
@@ -427,9 +435,9 @@ def _table(rows: pa.Table, queries: Sequence[RowQuery], found: Sequence[Mapping[
         **{name: pa.array([row.parse.get(name) for row in queries]) for name in _PARSE},
         **{
             name: pa.array([row[name] if there else None for row, there in zip(found, searched, strict=True)])
-            for name in OVERLAP
-            if name not in _PARSE
+            for name in numbers
         },
+        **{name: pa.array([row[name] for row in found]) for name in ("exact_copy", "hits")},
     }
     arrays = [columns.get(field.name, nothing) for field in OVERLAP_SCHEMA]
     return pa.table(

@@ -170,7 +170,12 @@ class ScoreTable:
             num_tokens=pc.fill_null(self.table.column("lm_num_tokens"), 0).to_numpy().astype(np.int32),
             pvi=floats("pvi") if self.scorer == PVI_SCORER else None,
             best_score=doubles("best_score") if self.scorer == OVERLAP_SCORER else None,
+            exact_copy=self._copied() if self.scorer == OVERLAP_SCORER else None,
         )
+
+    def _copied(self) -> np.ndarray:
+        copied: np.ndarray = pc.fill_null(self.table.column("exact_copy"), False).to_numpy()
+        return copied.astype(bool)
 
     def searched(self) -> pa.Table | None:
         """What was searched for and found, which rows of configs show; None where it was not by `bm25`."""

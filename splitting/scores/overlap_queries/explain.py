@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..bm25.analysis import Analyzer
+from ..bm25.analysis import Analyzer, CharacterAnalyzer, EnglishAnalyzer
 from ..bm25.engine import K1, B, Statistics, TermQuery, analysed, inverse_document_frequency
 from ..bm25.lengths import LENGTHS, length_codes
 from ..bm25.query import OverlapQuery
@@ -131,9 +131,7 @@ def explain_document(
         return DocumentMatch(text, (), ())
     terms = analyzer.terms(text)
     spans = _places(text, terms, analyzer)
-    positions: dict[str, list[int]] = {}
-    for position, term in enumerate(terms):
-        positions.setdefault(term, []).append(position)
+    positions = _positions(terms)
     chosen = _first_phrase(asked, positions)
     names = components_of(query, parse, analyzer)
     times = _times(asked, positions)
@@ -147,6 +145,49 @@ def explain_document(
         for term, count in times.items()
     ]
     return DocumentMatch(text, tuple(spans[p] for p in chosen) if spans else (), tuple(matches))
+
+
+def matched_terms(query: OverlapQuery, text: str, analyzer: Analyzer) -> list[str]:
+    """The distinct terms that a document's score is the sum of, sorted; none where it does not match."""
+    asked = analysed(query, analyzer)
+    return sorted(_matched(asked, _positions(analyzer.terms(text)))) if asked is not None else []
+
+
+def score_document(
+    query: OverlapQuery,
+    text: str,
+    analyzer: Analyzer,
+    statistics: Callable[[Iterable[str]], Statistics],
+    idf: str,
+) -> tuple[float, list[str]]:
+    """The BM25 score that an engine would give a document, and the terms that it is the sum of, sorted.
+
+    0 and no terms where the query does not match. `statistics` gives those of the corpus for some terms.
+    """
+    asked = analysed(query, analyzer)
+    if asked is None:
+        return 0.0, []
+    terms = analyzer.terms(text)
+    positions = _positions(terms)
+    times = _matched(asked, positions)
+    known = statistics(times)
+    shares = (n * _share(term, len(positions[term]), len(terms), known, idf) for term, n in times.items())
+    return sum(shares, 0.0), sorted(times)
+
+
+def _positions(terms: Sequence[str]) -> dict[str, list[int]]:
+    positions: dict[str, list[int]] = {}
+    for position, term in enumerate(terms):
+        positions.setdefault(term, []).append(position)
+    return positions
+
+
+def _matched(asked: TermQuery, positions: Mapping[str, Sequence[int]]) -> Counter[str]:
+    """How often each term is scored of a document that matches the query; empty for one that does not."""
+    has_content = any(all(term in positions for term in group) for group in asked.content)
+    if (asked.phrase and not _first_phrase(asked, positions)) or (asked.required and not has_content):
+        return Counter()
+    return _times(asked, positions)
 
 
 def _times(asked: TermQuery, positions: Mapping[str, Sequence[int]]) -> Counter[str]:
@@ -192,7 +233,26 @@ def _first_phrase(asked: TermQuery, positions: Mapping[str, Sequence[int]]) -> t
 
 
 def _places(text: str, terms: Sequence[str], analyzer: Analyzer) -> list[Place]:
-    """The characters of each term; nothing where terms are not single words."""
+    """The characters of each term; nothing where they cannot be told."""
+    if isinstance(analyzer, EnglishAnalyzer):
+        return _places_of_words(text, terms, analyzer)
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        return []
+    spans: list[Place] = []
+    start = 0
+    for term in terms:
+        place = lowered.find(term, start)
+        if place < 0:
+            return []
+        spans.append((place, place + len(term)))
+        # N-grams of characters overlap, words of a segmenter do not.
+        start = place + (1 if isinstance(analyzer, CharacterAnalyzer) else len(term))
+    return spans
+
+
+def _places_of_words(text: str, terms: Sequence[str], analyzer: Analyzer) -> list[Place]:
+    """Nothing where a word is several terms."""
     spans: list[Place] = []
     found: list[str] = []
     for word in _WORD.finditer(text):
@@ -213,10 +273,36 @@ def marked_text(match: DocumentMatch) -> str:
     marks = dict.fromkeys((place for term in match.terms for place in term.places), ("‹", "›"))
     marks |= dict.fromkeys(match.phrase, ("«", "»"))
     parts, done = [], 0
-    for (start, end), (opening, closing) in sorted(marks.items()):
+    for (start, end), (opening, closing) in _merged(sorted(marks.items())):
         parts += [match.text[done:start], opening, match.text[start:end], closing]
         done = end
     return "".join((*parts, match.text[done:]))
+
+
+def _merged(marks: Sequence[tuple[Place, tuple[str, str]]]) -> list[tuple[Place, tuple[str, str]]]:
+    """Places that overlap as one: pairs of characters share them."""
+    found: list[tuple[Place, tuple[str, str]]] = []
+    for (start, end), mark in marks:
+        if found and start < found[-1][0][1]:
+            (first, last), known = found.pop()
+            found.append(((first, max(last, end)), known))
+        else:
+            found.append(((start, end), mark))
+    return found
+
+
+def component_shares(match: DocumentMatch) -> dict[str, float]:
+    """The shares of the score by component; they sum up to it. Empty without statistics.
+
+    A term of several components is theirs together (`Pred_C, content`).
+    """
+    shares: dict[str, float] = {}
+    for term in match.terms:
+        if term.score is None:
+            return {}
+        name = ", ".join(term.components)
+        shares[name] = shares.get(name, 0.0) + term.score
+    return shares
 
 
 def parse_lines(parse: PartialParse) -> list[str]:
@@ -238,6 +324,9 @@ def parse_lines(parse: PartialParse) -> list[str]:
 def match_lines(match: DocumentMatch) -> list[str]:
     """A document with its matches marked, and a line for each term: components, times, share of the score."""
     lines = [marked_text(match)]
+    if shares := component_shares(match):
+        parts = " + ".join(f"{value:.4f} ({name})" for name, value in shares.items())
+        lines.append(f"  {sum(shares.values()):.4f} = {parts}")
     width = max((len(term.term) for term in match.terms), default=0)
     for term in match.terms:
         share = "" if term.score is None else f"  {term.score:8.4f}"

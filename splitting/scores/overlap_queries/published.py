@@ -20,7 +20,8 @@ _NEGATION = "n't"
 def published_query(tagged: Sequence[tuple[str, str]]) -> OverlapQuery | NoQuery:
     """The query of a sentence's (word, tag) pairs; no predicate or no content word gives the reason.
 
-    The published code makes a malformed query string of such a sentence.
+    The published code makes a malformed query string of such a sentence. Words are words here: what Whoosh's
+    parser makes of parentheses, quotation marks, `?` and `*` in a sentence is not repeated (METHODS part D).
     """
     predicates, content = predicates_and_content(tagged)
     if not predicates:
