@@ -395,10 +395,28 @@ def _readability(found: Properties) -> Iterator[PropertySection]:
     ]
     yield PropertySection(
         Markdown("Readability"),
-        (Markdown("Mean Flesch-Kincaid grade (US school years) and, in brackets, the median."),),
+        (
+            Markdown("Mean Flesch-Kincaid grade (US school years) and, in brackets, the median."),
+            *_without_grade(found),
+        ),
         (DotFigure("figures/readability.png", "Mean Flesch-Kincaid grade", tuple(panels)),),
         tuple(_split_table(column, lines, _average) for column, lines in found.readability.items()),
     )
+
+
+def _without_grade(found: Properties) -> Iterator[Markdown]:
+    """Which texts the averages leave out, where they leave out any."""
+    for column, lines in found.readability.items():
+        texts = sum(line["rows"] for line in found.lengths.get(column, ()))
+        missing = texts - sum(line["rows"] for line in lines)
+        if missing > 0:
+            yield compose(
+                "{missing} of {texts} texts of {column:code}, over all configs, have no grade: texts without "
+                "an English word, and those with Chinese or Japanese characters.",
+                missing=count(missing),
+                texts=count(texts),
+                column=column,
+            )
 
 
 def _by_split(lines: tuple[Line, ...], cells: Callable[[Line], Sequence[str]]) -> Iterator[Sequence[str]]:

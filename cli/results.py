@@ -44,11 +44,17 @@ Copy = Annotated[
 ]
 
 
+# One config or several: `build` has --configs, commands on one config have --config, and here both are right.
+ConfigNames = Annotated[
+    str | None, typer.Option("--configs", "--config", metavar="NAMES", help="Comma-separated configs.")
+]
+
+
 @app.command("eval")
 def evaluate(
     release: ReleasePlace,
     out: Copy = None,
-    configs: Annotated[str | None, typer.Option("--config", help="Comma-separated configs.")] = None,
+    configs: ConfigNames = None,
     baselines: Annotated[str | None, typer.Option("--baseline", help="Comma-separated baselines.")] = None,
     model: Annotated[
         str | None,
@@ -203,7 +209,7 @@ def overlap(
     release: ReleasePlace,
     out: Copy = None,
     corpus: Corpora = [],  # noqa: B006 (typer copies it)
-    configs: Annotated[str | None, typer.Option("--config", help="Comma-separated configs.")] = None,
+    configs: ConfigNames = None,
     ngram: Annotated[int, typer.Option(help="Words of a run that is looked for as it stands.")] = 13,
     overlap_share: Annotated[
         float | None,

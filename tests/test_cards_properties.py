@@ -152,6 +152,18 @@ def test_numbers_stand_where_they_belong(shared_release: ReleaseFolder) -> None:
     assert "| `frequencies.entries` | `12345` |" in section(text)
 
 
+def test_texts_without_a_grade_are_counted(shared_release: ReleaseFolder) -> None:
+    found = properties(shared_release)
+    write_properties(shared_release, found)
+    assert "have no grade" not in render_card(shared_release)
+    graded = found["readability"]["hypothesis"]
+    rows = sum(line["rows"] for line in graded)
+    graded[0]["rows"] -= 3
+    write_properties(shared_release, found)
+    said = f"3 of {rows} texts of `hypothesis`, over all configs, have no grade"
+    assert said in subsection(render_card(shared_release), "readability")
+
+
 def test_where_trees_come_from_and_which_rows_have_none(shared_release: ReleaseFolder) -> None:
     found = properties(shared_release)
     found["trees"]["hypothesis"][0]["of"] = 44
