@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from whoosh.qparser import QueryParser
+from whoosh.query import And, Or, Phrase
 
+from benchwright.splitting.scores.bm25.analysis import load_analyzer
+from benchwright.splitting.scores.bm25.engine import TermQuery, analysed
 from benchwright.splitting.scores.bm25.query import OverlapQuery
+from benchwright.splitting.scores.bm25.whoosh_engine import _schema
 from benchwright.splitting.scores.overlap_queries import NoQuery, published_query, published_query_string
 from benchwright.text.words import word_tokenize
 
@@ -40,6 +45,47 @@ def test_objects_hold_what_the_strings_say(expected) -> None:
 def test_words_are_those_that_the_reference_tagged(expected) -> None:
     for reference in expected["queries"]:
         assert word_tokenize(reference["sentence"]) == [word for word, _ in reference["tags"]]
+
+
+@pytest.mark.corpora
+def test_whoosh_s_parser_reads_the_strings_as_the_objects_say(data_folder: Path, tagger) -> None:
+    """Of all rows that the published code searched; but for `?`, which Whoosh takes for any single letter."""
+    analyzer = load_analyzer("english")
+    parser = QueryParser("content", _schema(analyzer))
+    released = data_folder / "winograd" / "knowref60k_repo"
+    names = ("wsc273/test", "dpr/test", "dpr/train", "winogrande/train_s", "knowref/data/test")
+    compared, with_wildcard = 0, 0
+    for name in names:
+        lines = (released / f"{name}.tsv").read_text(encoding="utf-8").split("\n")
+        tokens = [word_tokenize("".join(line.split("\t")[1:3])) for line in lines[1::2] if line]
+        for words, found in zip(tokens, tagger.tag(tokens), strict=True):
+            tagged = list(zip(words, found.tags, strict=True))
+            query = published_query(tagged)
+            if isinstance(query, NoQuery):
+                continue
+            made = analysed(query, analyzer)
+            phrase, content = _words(parser.parse(published_query_string(tagged)), made)
+            # The analyzer keeps no term of one letter, so that a wildcard for one finds nothing.
+            assert (phrase, [group for group in content if group != ("?",)]) == (
+                made.phrase,
+                list(made.content),
+            )
+            compared += 1
+            with_wildcard += ("?",) in content
+    assert (compared, with_wildcard) == (4067, 5)
+
+
+def _words(parsed, like: TermQuery) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Phrase and content groups of a query that Whoosh has parsed, with the parts that `like` has."""
+    parts = list(parsed.subqueries) if like.phrase and like.content else [parsed]
+    phrase = parts.pop(0) if like.phrase else None
+    content = parts.pop(0) if like.content else Or([])
+    assert not isinstance(phrase, Phrase) or phrase.slop == 10
+    groups = content.subqueries if isinstance(content, Or) else [content]
+    return (
+        () if phrase is None else tuple(phrase.words) if isinstance(phrase, Phrase) else (phrase.text,),
+        [tuple(t.text for t in g.subqueries) if isinstance(g, And) else (g.text,) for g in groups],
+    )
 
 
 def test_predicates_and_content_of_a_tagged_sentence() -> None:
