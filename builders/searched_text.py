@@ -86,8 +86,9 @@ def with_text(
     """The tables with the text of their queries and hits, by name.
 
     `locations` are corpora as for `open_corpus`; the choices that they were read with are recorded. Raises
-    UsageError for a corpus that is not given or was not searched, SourceError for another copy of one,
-    ReleaseError where queries would be made by another parser or analyzer, PrerequisiteError without one.
+    UsageError for a corpus that is not given, SourceError for another copy of one and for one that was not
+    searched, ReleaseError where queries would be made by another parser or analyzer, PrerequisiteError
+    without one.
     """
     recorded = _recorded(bare)
     opened = _opened(recorded, locations)
@@ -131,7 +132,11 @@ def _opened(recorded: Mapping[str, Mapping[str, Any]], locations: Sequence[str])
             )
         if right is None:
             names = ", ".join(str(identity.get("name")) for identity in recorded.values())
-            raise UsageError(f"{show(location)} was not searched; give with --corpus your copies of: {names}")
+            raise SourceError(
+                "this corpus was not searched",
+                path=location,
+                fix=f"give with --corpus your copies of: {names}",
+            )
         found[right[0]] = right[1]
     for fingerprint, identity in recorded.items():
         if fingerprint not in found:

@@ -28,7 +28,8 @@ from benchwright.release import ReleaseFolder
 REPO = "acme/drill"
 READS = int(os.environ.get("BENCHWRIGHT_DRILL_READS", "6"))
 """One of so many requests that only read is disturbed; with 1, every request is."""
-_IDLE = 0.03
+_IDLE = 0.01
+_PATIENCE = 60
 Tree = Mapping[str, bytes]
 _TESTS = Path(__file__).resolve().parent
 _UPLOAD = re.compile(r"/lfs/objects/")
@@ -169,9 +170,9 @@ class Drill:
 
     def settle(self) -> None:
         """Wait until the server has answered what a client that is gone had asked."""
-        seen = -1
-        while seen != len(self.server.requests):
-            seen = len(self.server.requests)
+        end = time.monotonic() + _PATIENCE
+        while self.server.busy:
+            assert time.monotonic() < end, "a client that was to be gone is still connected"
             time.sleep(_IDLE)
 
     def fail(self, request: int, status: int | None, **options: object) -> None:

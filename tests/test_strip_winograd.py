@@ -18,7 +18,7 @@ from benchwright.builders.hydrate import has_text, hydrate, strip
 from benchwright.builders.rebuild import rebuild
 from benchwright.builders.verify import verify
 from benchwright.cli import main
-from benchwright.errors import ReleaseError, SourceError, UsageError
+from benchwright.errors import ReleaseError, SourceError
 from benchwright.features import HEAD
 from benchwright.release import ReleaseFolder
 from benchwright.splitting.scores import ScoreTable
@@ -110,7 +110,7 @@ def test_the_command_says_what_is_missing(
         "error: hits are documents of the corpus 'sample'; give your copy of it with --corpus\n"
     )
     (tmp_path / "other.txt").write_text("Something else.\n", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"'.*other.txt' was not searched; give .* copies of: sample"):
+    with pytest.raises(SourceError, match=r"other.txt: .* not searched; give .* copies of: sample"):
         hydrate(bare, source="sample", corpus=[str(tmp_path / "other.txt")], out=tmp_path / "out")
     (tmp_path / "sample").mkdir()
     (tmp_path / "sample" / "english.txt").write_text("Something else.\n", encoding="utf-8")

@@ -71,6 +71,11 @@ class HubServer:
         self._http.close_connections()
         self._http.server_close()
 
+    @property
+    def busy(self) -> bool:
+        """Whether a client is connected, or one that is gone has asked something that is not answered yet."""
+        return self._http.has_connections()
+
     def respond(self, request: Request, denied: HubError | None) -> Response | None:
         """The answer to a request after hooks, latency and faults; None: drop the connection."""
         if request.path == _UNCOUNTED:
@@ -143,6 +148,11 @@ class _ThreadingServer(ThreadingHTTPServer):
         finally:
             with self._lock:
                 self._open.discard(request)
+
+    def has_connections(self) -> bool:
+        """Whether the thread of some connection has not come to its end."""
+        with self._lock:
+            return bool(self._open)
 
     def close_connections(self) -> None:
         """Wake the threads that wait for a client's next request."""
