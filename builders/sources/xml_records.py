@@ -19,14 +19,15 @@ _BLOCK = 1 << 16
 class _Path(dict[str, "_Path"]):
     """A path below an element, with the paths below it by their tags, so that each is put together once."""
 
-    __slots__ = ("path",)
+    __slots__ = ("around", "path")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, around: _Path | None = None) -> None:
         super().__init__()
         self.path = path
+        self.around = self if around is None else around
 
     def __missing__(self, tag: str) -> _Path:
-        made = self[tag] = _Path(f"{self.path}/{tag}" if self.path else tag)
+        made = self[tag] = _Path(f"{self.path}/{tag}" if self.path else tag, self)
         return made
 
 
@@ -94,26 +95,26 @@ class XmlRecords:
         """Have the parser add a record to `_found` for each element. Closures: they run for every tag."""
         parser, wanted, shown, found = self._parser, self.tag, self.file.shown, self._found
         fields: dict[str, Any] | None = None
-        line = begin = 0
+        line = 0
         here = top = _Path("")
-        around: list[tuple[_Path, int]] = []
-        # The pieces of text of all open elements, those of the innermost from `begin` on: an element that
-        # ends takes its own away, so that those of the element around it are together again.
+        # The pieces of text of all open elements, and where those of each begin: an element that ends takes
+        # its own away, so that those of the element around it are together again.
         pieces: list[str] = []
+        begins: list[int] = []
 
         def start(tag: str, attributes: dict[str, str]) -> None:
-            nonlocal fields, line, here, begin
+            nonlocal fields, line, here
             if fields is not None:
-                around.append((here, begin))
+                begins.append(len(pieces))
                 here = here[tag]
-                begin = len(pieces)
             elif tag == wanted:
                 fields = {f"@{name}": value for name, value in attributes.items()}
                 line = parser.CurrentLineNumber
 
         def end(tag: str) -> None:
-            nonlocal fields, here, begin
+            nonlocal fields, here
             if here is not top and fields is not None:
+                begin = begins.pop()
                 if len(pieces) == begin + 1:
                     text = pieces.pop()
                 else:
@@ -123,7 +124,7 @@ class XmlRecords:
                     fields[here.path].append(text)
                 else:
                     fields[here.path] = [text]
-                here, begin = around.pop()
+                here = here.around
                 return
             pieces.clear()
             if fields is not None:

@@ -192,5 +192,7 @@ def drawn(options: Sequence[str], excluded: Collection[str], key: str) -> str | 
     `excluded` are texts as `normalised` gives them; None if no option is left.
     """
     first = stable_number(key) % len(options) if options else 0
-    turned = itertools.chain(options[first:], options[:first])
-    return next((option for option in turned if normalised(option) not in excluded), None)
+    for option in itertools.chain(options[first:], options[:first]):
+        if normalised(option) not in excluded:
+            return option
+    return None

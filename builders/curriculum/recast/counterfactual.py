@@ -113,23 +113,23 @@ def _other_span(sentence: str, start: int, end: int, key: str) -> str | None:
 
     Boundaries that only add or take off punctuation are the same.
     """
-    spans = [sentence[begins:ends] for begins, ends in _near_spans(sentence, start, end)]
-    return drawn(spans, {"", normalised(sentence[start:end])}, key)
+    return drawn(_near_spans(sentence, start, end), {"", normalised(sentence[start:end])}, key)
 
 
-def _near_spans(sentence: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _near_spans(sentence: str, start: int, end: int) -> list[str]:
     """The part with one to three words less or more at its beginning or its end."""
     inside = [word.span() for word in _WORD.finditer(sentence, start, end)]
     left = [word.start() for word in _WORD.finditer(sentence, 0, start)]
     right = [word.end() for word in islice(_WORD.finditer(sentence, end), _MOST_WORDS)]
+    spans = []
     for words in range(1, _MOST_WORDS + 1):
         if words < len(inside):
-            yield inside[words][0], end
-            yield start, inside[-1 - words][1]
+            spans += (sentence[inside[words][0] : end], sentence[start : inside[-1 - words][1]])
         if words <= len(left):
-            yield left[-words], end
+            spans.append(sentence[left[-words] : end])
         if words <= len(right):
-            yield start, right[words - 1]
+            spans.append(sentence[start : right[words - 1]])
+    return spans
 
 
 COUNTERFACTUAL = Recast(

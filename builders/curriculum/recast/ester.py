@@ -5,9 +5,9 @@ Source: "ESTER: A Machine Reading Comprehension Dataset for Event Semantic Relat
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from ....errors import SourceError
 from ....faults import FaultLog
@@ -22,6 +22,13 @@ NO_ANSWERS = "no answer"
 _FILES = {"train": ("final_train_ans_gen.json",), "dev": ("final_dev_ans_gen.json",)}
 
 
+class _Passage(NamedTuple):
+    """The answers to all questions about a passage, and its group."""
+
+    answers: list[str]
+    group: str
+
+
 def recast_ester(root: Path, faults: FaultLog) -> RecastRows:
     """Read `final_train_ans_gen.json` and `final_dev_ans_gen.json`.
 
@@ -32,37 +39,40 @@ def recast_ester(root: Path, faults: FaultLog) -> RecastRows:
     """
     source = SplitRecords(root, _FILES, faults, expected=tuple(_FILES))
     records = list(source)
-    nearby = _answers_by_passage(record for _, record in records)
-    wrong = WrongAnswers(answer for answers in nearby.values() for answer in answers)
+    passages = _passages(record for _, record in records)
+    wrong = WrongAnswers(answer for passage in passages.values() for answer in passage.answers)
     pairs = PairCollector(CORPUS, RULE, faults)
-    recast_records(records, pairs, lambda split, record: _item(split, record, nearby, wrong))
+    recast_records(records, pairs, lambda split, record: _item(record, passages, wrong))
     return pairs.finish(source.files, source.notes)
 
 
-def _answers_by_passage(records: Iterable[Record]) -> Mapping[str, list[str]]:
-    """The answers to all questions about each passage; records that lack them are judged later."""
-    found: dict[str, list[str]] = defaultdict(list)
+def _passages(records: Iterable[Record]) -> Mapping[str, _Passage]:
+    """The passages by their texts; records that lack an answer or a passage are judged later."""
+    found: dict[str, _Passage] = {}
     for record in records:
         try:
-            found[record.text("context")].extend(
-                text for text in record.texts("answer_texts") if text.strip()
-            )
+            context, answers = record.text("context"), record.texts("answer_texts")
         except SourceError:
             continue
+        passage = found.get(context)
+        if passage is None:
+            passage = found[context] = _Passage([], fingerprint(context))
+        passage.answers.extend([text for text in answers if text.strip()])
     return found
 
 
-def _item(split: str, record: Record, nearby: Mapping[str, Sequence[str]], wrong: WrongAnswers) -> Item | str:
+def _item(record: Record, passages: Mapping[str, _Passage], wrong: WrongAnswers) -> Item | str:
     answers = [filled("answer_texts", answer) for answer in record.texts("answer_texts")]
     if not answers:
         return NO_ANSWERS
     context, question = record.text("context"), record.text("question")
     premise = joined(context=context, question=question)
     pairs = [Pair(premise, answers[0], ENTAILED, answer=answers[0])]
-    other = wrong.draw(answers, key=f"{context}\x1f{question}", nearby=nearby[context], question=question)
+    passage = passages[context]
+    other = wrong.draw(answers, key=f"{context}\x1f{question}", nearby=passage.answers, question=question)
     if other is not None:
         pairs.append(Pair(premise, other.strip(), NOT_ENTAILED, answer=answers[0], substituted=other.strip()))
-    return Item(str(record.row), pairs, group_id=fingerprint(context))
+    return Item(str(record.row), pairs, group_id=passage.group)
 
 
 ESTER = Recast(

@@ -8,7 +8,7 @@ in CoLA: no header, tab-separated source, acceptability (1, 0), original mark, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -33,30 +33,45 @@ _LONGEST_PREPOSITION = 2
 Words = tuple[str, ...]
 
 
-def dative(words: Words) -> Iterator[Words]:
+def _bag(words: Words) -> int:
+    """A number that is equal for the same words in any order; words may be added and taken away as hashes."""
+    return sum(map(hash, words))
+
+
+# Each frame cuts the words in every way, but only where the file has a sentence of the bag that comes out:
+# most have no alternant, and to try all cuts of each would take nearly all of the time.
+
+
+def dative(words: Words, bags: Container[int]) -> Iterator[Words]:
     """`S V THEME to GOAL` as `S V GOAL THEME`: every way to cut the words, the shortest verb first."""
+    whole = _bag(words)
     for at, word in enumerate(words):
-        if word in ("to", "for"):
+        if word in ("to", "for") and whole - hash(word) in bags:
             for verb_end in range(2, at):
                 yield words[:verb_end] + words[at + 1 :] + words[verb_end:at]
 
 
-def inchoative(words: Words) -> Iterator[Words]:
+def inchoative(words: Words, bags: Container[int]) -> Iterator[Words]:
     """`S V O` as `O V`."""
-    for verb_end in range(2, len(words)):
-        yield words[verb_end:] + words[1:verb_end]
+    if _bag(words[1:]) in bags:
+        for verb_end in range(2, len(words)):
+            yield words[verb_end:] + words[1:verb_end]
 
 
-def spray_load(words: Words) -> Iterator[Words]:
+def spray_load(words: Words, bags: Container[int]) -> Iterator[Words]:
     """`S V THEME PREPOSITION PLACE` as `S V PLACE with THEME`; a preposition has one word or two."""
+    whole = _bag(words) + hash("with")
     for size in range(1, _LONGEST_PREPOSITION + 1):
         for at in range(3, len(words) - size):
-            for verb_end in range(2, at):
-                yield words[:verb_end] + words[at + size :] + ("with",) + words[verb_end:at]
+            if whole - _bag(words[at : at + size]) in bags:
+                for verb_end in range(2, at):
+                    yield words[:verb_end] + words[at + size :] + ("with",) + words[verb_end:at]
 
 
-def there(words: Words) -> Iterator[Words]:
+def there(words: Words, bags: Container[int]) -> Iterator[Words]:
     """`S V PLACE` as `there V PLACE S` or `there V S PLACE`."""
+    if _bag(words) + hash("there") not in bags:
+        return
     for subject_end in range(1, len(words)):
         subject, rest = words[:subject_end], words[subject_end:]
         yield ("there", *rest, *subject)
@@ -64,14 +79,18 @@ def there(words: Words) -> Iterator[Words]:
             yield ("there", *rest[:verb_end], *subject, *rest[verb_end:])
 
 
-def understood_object(words: Words) -> Iterator[Words]:
+def understood_object(words: Words, bags: Container[int]) -> Iterator[Words]:
     """`S V O` as `S V`, the longest verb first, or as `S and O V`."""
+    joined = _bag(words) + hash("and") in bags
     for verb_end in range(len(words) - 1, 1, -1):
         yield words[:verb_end]
-        yield (words[0], "and", *words[verb_end:], *words[1:verb_end])
+        if joined:
+            yield (words[0], "and", *words[verb_end:], *words[1:verb_end])
 
 
-_FRAMES: dict[str, Callable[[Words], Iterable[Words]]] = {
+Frame = Callable[[Words, Container[int]], Iterable[Words]]
+
+_FRAMES: dict[str, Frame] = {
     "dat*": dative,
     "*inch*": inchoative,
     "spray*": spray_load,
@@ -123,26 +142,31 @@ def _sentences(records: Iterable[Record], faults: FaultLog) -> dict[Words, _Sent
             faults.bad(fault)
             continue
         words = tuple(text.lower().rstrip(" .").split())
-        first = sentences.setdefault(words, _Sentence(record, text, acceptable))
-        if first.acceptable != acceptable:
+        first = sentences.get(words)
+        if first is None:
+            sentences[words] = _Sentence(record, text, acceptable)
+        elif first.acceptable != acceptable:
             fix = f"line {first.record.line} judges it otherwise; keep one of them"
             faults.bad(record.fault("one sentence judged both ways", "sentence", value=text, fix=fix))
-        elif first.record is not record:
+        else:
             faults.filter(SENTENCE_TWICE)
     return sentences
 
 
 def _add_pairs(
     sentences: dict[Words, _Sentence],
-    alternants: Callable[[Words], Iterable[Words]],
+    alternants: Frame,
     pairs: PairCollector,
     split: str,
     folder: str,
 ) -> None:
+    bags = set(map(_bag, sentences))
     paired: set[Words] = set()
     for words, first in sentences.items():
-        other = next((other for other in alternants(words) if other in sentences), None)
-        if other is None:
+        for other in alternants(words, bags):
+            if other in sentences:
+                break
+        else:
             continue
         paired.update((words, other))
         if not first.acceptable:

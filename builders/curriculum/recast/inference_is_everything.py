@@ -11,6 +11,8 @@ of lines `key: value` with provenance, index, text, hypothesis, entailed (entail
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import compress, count
+from operator import ne
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,12 +61,8 @@ def replacement(text: str, paraphrased: str) -> Replacement | None:
 
 def _equal_tokens(first: Sequence[str], second: Sequence[str]) -> int:
     """How many tokens from the start are equal."""
-    count = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+    differ = map(ne, first, second)
+    return next(compress(count(), differ), min(len(first), len(second)))
 
 
 def _place_of_tokens(text: str, before: int, after: int) -> tuple[int, int]:
