@@ -112,6 +112,12 @@ def test_wsc_replaces_the_pronoun_of_its_sentence(tmp_path: Path) -> None:
     assert result.faults.filtered == {"a candidate is a pronoun": 1}
 
 
+def test_wsc_with_a_pronoun_that_reaches_into_another_sentence(tmp_path: Path) -> None:
+    write_wsc(tmp_path, schema("Al met Bob as", "he. It", "left. So did I.", ("Al", "Bob"), "A"))
+    hypotheses = [hypothesis for _, hypothesis, _ in recast("coreference/wsc", tmp_path).triples()]
+    assert hypotheses == ["Al met Bob as Al left.", "Al met Bob as Bob left."]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [

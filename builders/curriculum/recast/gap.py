@@ -47,7 +47,7 @@ def _item(split: str, record: Record) -> Item:
         raise record.fault(
             "the pronoun does not stand at its offset", "Pronoun-offset", value=offset, fix=fix
         )
-    start, end = sentence_around(text, place)
+    start, end = sentence_around(text, place, len(pronoun))
     names = (record.text("A"), record.text("B"))
     hypotheses = replaced_by_each(text[start:end], place - start, pronoun, names)
     return Item(

@@ -132,8 +132,10 @@ def fill_blank(text: str, blank: str, candidate: str) -> str:
     return text[:start] + name + text[start + len(blank) :]
 
 
-def sentence_around(text: str, position: int) -> tuple[int, int]:
+def sentence_around(text: str, position: int, size: int = 1) -> tuple[int, int]:
     """Where the sentence begins and ends (exclusive) that `position` stands in, without white space around.
+
+    It goes on to the end of the sentence in which the last of the `size` characters from there stands.
 
     A sentence ends with `.`, `!` or `?` before white space and a capital, a digit or `_` (a blank), unless
     the full stop is that of an initial or of an abbreviation that Punkt knows.
@@ -152,7 +154,7 @@ def sentence_around(text: str, position: int) -> tuple[int, int]:
             break
         mark = _last_mark(text, mark)
     for stop in _STOP.finditer(text, max(nearest, 0)):
-        if stop.end() > position and _ends_sentence(stop):
+        if stop.end() >= position + size and _ends_sentence(stop):
             end = stop.end()
             break
     while start < end and text[start].isspace():

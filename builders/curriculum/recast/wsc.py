@@ -71,7 +71,7 @@ def _schema_item(split: str, record: Record) -> Item | str:
     answers = [with_determiner(text[:place], filled("answer", answer)) for answer in schema.answers]
     if not _PRONOUNS.isdisjoint([answer.lower() for answer in answers]):
         return PRONOUN_AS_CANDIDATE
-    start, end = sentence_around(text, place)
+    start, end = sentence_around(text, place, len(pronoun))
     hypotheses = replaced_by_each(text[start:end], place - start, pronoun, answers)
     return Item(
         str(record.row),
