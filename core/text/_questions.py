@@ -108,11 +108,10 @@ def _word_parts(word: str) -> tuple[str, ...]:
 
 def tagged_question(words: list[str], tagged: TaggedWords, starts: Sequence[int]) -> Question:
     """A question from its words and the tags of `tagger_words`."""
-    return Question(
-        words,
-        [low_word(word) for word in words],
-        [tagged.tags[i] for i in starts],
-        [tagged.base_verb[i] for i in starts],
-        [tagged.participle[i] for i in starts],
-        [word[-1] in ",;:" for word in words],
-    )
+    columns = (tagged.tags, tagged.base_verb, tagged.participle)
+    if len(tagged.tags) == len(words):
+        tags, base, participle = map(list, columns)
+    else:
+        tags, base, participle = ([column[i] for i in starts] for column in columns)
+    commas = [word[-1] in ",;:" for word in words]
+    return Question(words, list(map(low_word, words)), tags, base, participle, commas)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ._answers import Answer, read_answer
@@ -98,20 +99,21 @@ def _words(question: str) -> list[str]:
 
 
 def _checked(question: Question) -> Frame | YesNo | str:
-    if any("?" in word and word[-1] == "?" for word in question.words):
+    words, lows = question.words, question.lows
+    asks = ["?" in word for word in words]
+    if any(asks) and any(word[-1] == "?" for word in words):
         return "several_questions"
-    lows = question.lows
-    for i in range(1, len(lows)):
-        if lows[i] in WH_WORDS and lows[i - 1] in WH_WORDS and question.words[i].islower():
+    for i, (before, low) in enumerate(pairwise(lows), 1):
+        if low in WH_WORDS and before in WH_WORDS and words[i].islower():
             return "two_wh_words"
-        if lows[i] == lows[i - 1] and lows[i] in AUXILIARIES:
+        if low == before and low in AUXILIARIES:
             return "doubled_auxiliary"
     if len(lows) > 2 and lows[-2] == "and" and lows[-1] in ("why", "how", "when"):
         return "several_questions"
     made = frame(question)
     if isinstance(made, str):
         return made
-    asks_inside = any("?" in word for word in question.words[:-1])
+    asks_inside = any(asks[:-1])
     if asks_inside and isinstance(made, Frame) and made.rule not in ("subject", "equative", "in_place"):
         return "several_questions"
     held = (made.before, made.after, made.noun) if isinstance(made, Frame) else (made.yes,)
@@ -132,9 +134,10 @@ def _answers(asked: Sequence[tuple[Frame, str]], tagger: Tagger) -> dict[str, An
     """The answers with a word, each read once; tagged are those whose tags a rule may read."""
     tagged = dict.fromkeys(a for frame, a in asked if frame.slot in _TAGGED_SLOTS or " " in a)
     parts = [tagger_words(answer.split()) for answer in tagged]
+    found = tagger.tag([pieces for pieces, _ in parts], margins=False)
     tags = {
-        answer: tuple([found.tags[i] for i in starts])
-        for answer, found, (_, starts) in zip(tagged, tagger.tag([p for p, _ in parts]), parts, strict=True)
+        answer: tuple([one.tags[i] for i in starts])
+        for answer, one, (_, starts) in zip(tagged, found, parts, strict=True)
     }
     distinct = dict.fromkeys(answer for _, answer in asked)
     return {answer: read_answer(answer, tags.get(answer, ())) for answer in distinct if answer.strip()}
