@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 
 from ._answer_forms import may_be_time
@@ -22,24 +22,28 @@ from ._statement_articles import (
     time_preposition,
 )
 from ._statement_gaps import Frame, YesNo
+from ._statement_repeats import (
+    repeats_three,
+    repeats_verb,
+    without_overlap,
+    without_preposition,
+    without_repeated,
+    without_repeated_verb,
+)
 from ._verbs import is_known_verb, is_past_tense
 from ._word_sets import (
     ADVERBIAL_STARTS,
-    AUXILIARIES,
     BARE_ADJECTIVES,
     BE,
     BEFORE_THE,
     COUNTABLE,
     DETERMINERS,
-    FREE,
     HAVE,
     KINDS,
     MODALS,
     NO,
     PEOPLES,
     PLACES,
-    PREPOSITIONS,
-    REPEATABLE,
     WORKS,
     YES,
     word_set,
@@ -54,12 +58,9 @@ _PLAIN_ADJECTIVE = re.compile(
 _DEMONYM = re.compile(r"[A-Z][\w-]*(?:an|ish|ese|ern|ench|utch|eek|rab)")
 _PERSON = re.compile(r"(?:ist|ian|or|er|man|woman|ant)$")
 _WITH_ARTICLE = frozenset(["noun", "sort", "subject", "place", "goal", "dated", "which", "role", "reason"])
-_VERBAL = (("VBN",), ("VBD",), ("VBZ",), ("NNS",))
-_FREED = frozenset(["in", "on", "at", "during", "among"])
 _NOMINAL = frozenset(["noun", "subject", "role"])
 _PEOPLE = PEOPLES | {"person"}
 _WITH_HEAD = COUNTABLE | PEOPLES
-_LONGEST_OVERLAP = 6
 _ABOUT = word_set("about approximately over almost nearly around under up just only less more")
 _COUNTED = [[noun] for noun in sorted(COUNTABLE)]
 _AMOUNT = re.compile(
@@ -124,12 +125,12 @@ def fill(frame: Frame, answer: Answer) -> str | None:
         if tags[:1] == ("NNS",) and words[0].islower() and not _names_a_work(frame.noun):
             after = agreeing(after, words, tags, named=False)
     elif slot == "dated":
-        before = _without_preposition(before, lead, answer.first)
+        before = without_preposition(before, lead, answer.first)
     if before:
-        before, lead = _without_repeated_verb(before, lead, answer)
+        before, lead = without_repeated_verb(before, lead, answer)
         if not lead:
-            before = _without_repeated(before, answer.first)
-    if asks_for_subject and _repeats_verb(after, answer):
+            before = without_repeated(before, answer.first)
+    if asks_for_subject and repeats_verb(after, answer):
         return None
     opened: str | None = ""
     if slot in _NOMINAL or (slot == "which" and not _names_a_work(frame.noun)):
@@ -137,22 +138,14 @@ def fill(frame: Frame, answer: Answer) -> str | None:
         if opened is None:
             return None
         lead = opened or lead
-    front, back = _without_overlap(before.split(), after.split(), answer.lows)
-    if len(words) > 2 and _repeats_three(front, back, words):
+    front, back = without_overlap(before.split(), after.split(), answer.lows)
+    if len(words) > 2 and repeats_three(front, back, words):
         return None
     before, after = " ".join(front), " ".join(back)
     if slot in _WITH_ARTICLE and lead in BEFORE_THE:
         lead = _with_article(frame, answer, before, lead, opened=bool(opened))
     body = f"{lead} {_bare_answer(answer.text, last=not (trail or after))}".strip()
     return _join(before, body, trail, after)
-
-
-def _without_repeated_verb(before: str, lead: str, answer: Answer) -> tuple[str, str]:
-    """The frame without the verb that the answer opens with, and the lead that the answer then needs."""
-    head, _, last = before.rpartition(" ")
-    if head and last.lower() == answer.first and len(answer.words) > 1 and answer.tags[:1] in _VERBAL:
-        return head, ""  # "is defined" + "defined as a loss"
-    return before, lead
 
 
 def _with_article(frame: Frame, answer: Answer, before: str, lead: str, *, opened: bool) -> str:
@@ -178,14 +171,6 @@ def _head(noun: str) -> str:
     return _last_low(noun.partition(" of ")[0])
 
 
-def _repeats_verb(after: str, answer: Answer) -> bool:
-    """Whether an answer is the whole statement: it has the frame's verb ("Who made tea" + "Al made tea")."""
-    if len(answer.words) < 4:
-        return False
-    verb = after.partition(" ")[0].lower()
-    return verb not in AUXILIARIES and verb in answer.lows[1:]
-
-
 @lru_cache(4096)
 def _names_a_work(noun: str) -> bool:
     """Whether answers may be titles, which can look like any phrase ("meet the parents")."""
@@ -207,37 +192,6 @@ def _opened(frame: Frame, answer: Answer) -> str | None:
     if frame.rule.endswith("equative") and last in BE:
         return "to"
     return "" if last in MODALS or last in ("to", "not") else None
-
-
-def _repeats_three(front: list[str], back: list[str], words: list[str]) -> bool:
-    """Whether an answer has three words of the frame in a row: it is then a statement of its own."""
-    said = set(_triples([word.strip(",;.") for word in words]))
-    return not (said.isdisjoint(_triples(front)) and said.isdisjoint(_triples(back)))
-
-
-def _triples(words: list[str]) -> Iterator[tuple[str, str, str]]:
-    return zip(words, words[1:], words[2:], strict=False)
-
-
-def _without_overlap(front: list[str], back: list[str], lows: list[str]) -> tuple[list[str], list[str]]:
-    """Drop from the frame what the answer repeats of it ("is a part of" + "a part of the crown")."""
-    # At least one word of the answer stays, and one word alone is no overlap.
-    longest = min(len(lows) - 1, _LONGEST_OVERLAP)
-    if longest < 2:
-        return front, back
-    shared = _overlap([word.lower() for word in front[-longest:]], lows[:longest])
-    if shared:
-        front = front[:-shared]
-    shared = _overlap(lows[-longest:], [word.lower() for word in back[:longest]])
-    return front, back[shared:]
-
-
-def _overlap(left: list[str], right: list[str]) -> int:
-    """How many words, two or more, both end `left` and begin `right`; 0 where none do."""
-    for size in range(min(len(left), len(right)), 1, -1):
-        if left[-size:] == right[:size]:
-            return size
-    return 0
 
 
 def _place(answer: Answer, noun: str) -> tuple[str, str] | None:
@@ -405,7 +359,7 @@ def _doing(frame: Frame, answer: Answer) -> str | None:
     if auxiliary and ((is_past_tense(answer.first) and auxiliary == "did") or tag == "VBZ"):
         return _join(subject, body, frame.after)
     if not auxiliary:
-        return _join(_without_repeated(frame.before.rsplit(" ", 1)[0], answer.first), body, frame.after)
+        return _join(without_repeated(frame.before.rsplit(" ", 1)[0], answer.first), body, frame.after)
     if tag == "VBG" and auxiliary:
         return None
     opens = answer.tags[1:2] in (("IN",), ("DT",), ("PRP$",), ("TO",))
@@ -477,22 +431,6 @@ def _bare_answer(answer: str, *, last: bool) -> str:
     if last or not answer.endswith(".") or answer.endswith("..") or _ABBREVIATION.search(answer):
         return answer
     return answer[:-1]
-
-
-def _without_preposition(before: str, lead: str, first: str) -> str:
-    """Drop the frame's own preposition of time where the answer has or gets one."""
-    head, _, given = before.rpartition(" ")
-    return head if given in ("in", "on", "at") and (lead or first in PREPOSITIONS) else before
-
-
-def _without_repeated(before: str, first: str) -> str:
-    """Drop the frame's last preposition where the answer brings its own ("in" + "in 1995")."""
-    head, _, last = before.rpartition(" ")
-    if last.lower() == first and first in REPEATABLE:
-        return head
-    if (last.lower(), first) == ("for", "to") or (first in FREE and last.lower() in _FREED):
-        return head
-    return before
 
 
 def _possessive(answer: str) -> str:
