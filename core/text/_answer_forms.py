@@ -19,28 +19,40 @@ _CLAUSE_STOPS = frozenset(["WDT", "WP", "WRB"])
 _OPEN_OBJECT = frozenset(["DT", "PRP$", "PRP", "CD"])
 _IZE = re.compile(r"(?!exerc|merchand|enterpr|franch|expert|prem|prom|disg)[a-z]{4,}i[sz]e")
 _TWO_SENTENCES = re.compile(r"[a-z)\]][.!?] [A-Z]\w+ [a-z]")
+_MARKS = re.compile(r'["()\[\]“”]')
 _PAIRED = (("(", ")"), ("[", "]"), ("“", "”"))
+_FINITE_HELPERS = AUXILIARIES - {"might", "will", "may", "can"}
+_ADVERBIAL_CLAUSE_STARTS = (WH_WORDS | SUBORDINATORS) - {"what", "which", "who"}
+_LETTERS = re.compile(r"[a-z]+")
 
 
-def fault_of(answer: str, tags: tuple[str, ...]) -> str | None:
+def fault_of(answer: str, words: list[str], tags: tuple[str, ...]) -> str | None:
     """Why no statement can hold an answer: a reason code, None where nothing speaks against it.
 
     A reason may be a clause of its own; that is for the caller to allow.
     """
-    if answer.count('"') % 2 or any(answer.count(left) != answer.count(right) for left, right in _PAIRED):
+    if _MARKS.search(answer) and _is_fragment(answer):
         return "answer_is_a_fragment"
+    if len(words) < 3:
+        return None
     if _TWO_SENTENCES.search(answer):
         return "answer_is_several_sentences"
-    return "answer_is_a_clause" if is_clause(answer, tags) else None
+    return "answer_is_a_clause" if is_clause(words, tags) else None
 
 
-def is_clause(answer: str, tags: tuple[str, ...]) -> bool:
+def _is_fragment(answer: str) -> bool:
+    """Whether a quotation or a bracket is opened or closed only."""
+    return answer.count('"') % 2 == 1 or any(
+        answer.count(left) != answer.count(right) for left, right in _PAIRED
+    )
+
+
+def is_clause(words: list[str], tags: tuple[str, ...]) -> bool:
     """Whether an answer of three words or more is a sentence of its own ("they contain striated muscle").
 
     A form of "be", "have" or "do" or a modal counts wherever it stands, another verb only right after the
     subject: further on a plural noun is too often taken for one. With a capital it is a name ("Cy Do").
     """
-    words = answer.split()
     if tags[:1] == ("RB",):
         words, tags = words[1:], tags[1:]
     if len(tags) < 3 or tags[0] not in _CLAUSE_STARTS:
@@ -66,14 +78,16 @@ def _is_verb(word: str, tag: str, after: tuple[str, ...]) -> bool:
     return (tag == "VBP" and is_known_verb(word)) or (tag == "VBZ" and base_form(word) is not None)
 
 
-def verb_phrase(answer: str, tags: tuple[str, ...]) -> str:
+def verb_phrase(words: list[str], tags: tuple[str, ...]) -> str:
     """ "base" for "maximise profit", "finite" for "extended the bell" or "has two states", else ""."""
-    if tags[:1] == ("RB",) and " " in answer:
-        answer, tags = answer.split(" ", 1)[1], tags[1:]
     if len(tags) < 2:
         return ""
-    first = answer.split(" ", 1)[0]
-    if first.lower() in AUXILIARIES - {"might", "will", "may", "can"}:
+    first = words[0]
+    if tags[0] == "RB":
+        first, tags = words[1], tags[1:]
+        if len(tags) < 2:
+            return ""
+    if first.lower() in _FINITE_HELPERS:
         return "finite"
     if tags[:2] == ("MD", "VB"):
         return "finite"
@@ -90,18 +104,17 @@ def verb_phrase(answer: str, tags: tuple[str, ...]) -> str:
     return "base" if tags[0] == "NN" and is_known_verb(first) and tags[1] in ("DT", "PRP$") else ""
 
 
-def is_adverbial_clause(answer: str) -> bool:
+def is_adverbial_clause(words: list[str]) -> bool:
     """Whether an answer is a clause for an adverbial alone ("where the plane is low", "when it rains")."""
-    first, _, rest = answer.partition(" ")
-    return bool(rest) and first in (WH_WORDS | SUBORDINATORS) - {"what", "which", "who"}
+    return len(words) > 1 and words[0] in _ADVERBIAL_CLAUSE_STARTS
 
 
 def may_be_time(answer: str) -> bool:
     """Whether an answer can say when: a number, a word of time, or an adverbial of its own."""
     low = answer.lower()
-    if any(letter.isdigit() for letter in low):
+    if any(map(str.isdigit, low)):
         return True
-    words = re.findall(r"[a-z]+", low)
+    words = _LETTERS.findall(low)
     return (
         low == answer
         or not words

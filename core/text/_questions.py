@@ -108,11 +108,12 @@ def _word_parts(word: str) -> tuple[str, ...]:
 
 def tagged_question(words: list[str], tagged: TaggedWords, starts: Sequence[int]) -> Question:
     """A question from its words and the tags of `tagger_words`."""
-    return Question(
-        words,
-        [low_word(word) for word in words],
-        [tagged.tags[i] for i in starts],
-        [tagged.base_verb[i] for i in starts],
-        [tagged.participle[i] for i in starts],
-        [word[-1] in ",;:" for word in words],
-    )
+    tags, base, participle = list(tagged.tags), list(tagged.base_verb), list(tagged.participle)
+    if len(tags) > len(words):
+        tags, base, participle = (
+            [tags[i] for i in starts],
+            [base[i] for i in starts],
+            [participle[i] for i in starts],
+        )
+    commas = [word[-1] in ",;:" for word in words]
+    return Question(words, list(map(low_word, words)), tags, base, participle, commas)

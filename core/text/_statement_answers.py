@@ -4,41 +4,46 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import lru_cache
 
-from ._answer_forms import is_adverbial_clause, may_be_time, verb_phrase
+from ._answer_forms import may_be_time
+from ._answers import Answer
 from ._statement_articles import (
     FRONT_NAMING,
     ORDINAL,
     agreeing,
+    allows_article,
     has_verb,
     is_people,
     manner_word,
-    needs_article,
     place_preposition,
     reason_word,
     singular,
     time_preposition,
 )
 from ._statement_gaps import Frame, YesNo
+from ._statement_repeats import (
+    repeats_three,
+    repeats_verb,
+    without_overlap,
+    without_preposition,
+    without_repeated,
+    without_repeated_verb,
+)
 from ._verbs import is_known_verb, is_past_tense
 from ._word_sets import (
     ADVERBIAL_STARTS,
-    AUXILIARIES,
     BARE_ADJECTIVES,
     BE,
     BEFORE_THE,
     COUNTABLE,
     DETERMINERS,
-    FREE,
     HAVE,
     KINDS,
     MODALS,
     NO,
     PEOPLES,
     PLACES,
-    PREPOSITIONS,
-    REPEATABLE,
     WORKS,
     YES,
     word_set,
@@ -53,16 +58,24 @@ _PLAIN_ADJECTIVE = re.compile(
 _DEMONYM = re.compile(r"[A-Z][\w-]*(?:an|ish|ese|ern|ench|utch|eek|rab)")
 _PERSON = re.compile(r"(?:ist|ian|or|er|man|woman|ant)$")
 _WITH_ARTICLE = frozenset(["noun", "sort", "subject", "place", "goal", "dated", "which", "role", "reason"])
-_VERBAL = (("VBN",), ("VBD",), ("VBZ",), ("NNS",))
-_FREED = frozenset(["in", "on", "at", "during", "among"])
 _NOMINAL = frozenset(["noun", "subject", "role"])
+_PEOPLE = PEOPLES | {"person"}
+_WITH_HEAD = COUNTABLE | PEOPLES
 _ABOUT = word_set("about approximately over almost nearly around under up just only less more")
 _COUNTED = [[noun] for noun in sorted(COUNTABLE)]
 _AMOUNT = re.compile(
     r"(?:.* )?(?:dozens|hundreds|thousands|millions|billions|scores|tens)|half|"
     r"a quarter|a third|one third|two thirds"
 )
-_ENDS_SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*$")
+_CLOSING = "\"'”’)]"
+_END_MARKS = (".", "!", "?", "…")
+_BEFORE_COMMA = re.compile(r" (?=, )")
+_UNTIL = re.compile(r"\d.* (?:to|until|till) ")
+_FIGURE = re.compile(r"[\d.,]+")
+_CURRENCY = re.compile(r"[$£€¥]")
+_ONE_WORD = re.compile(r"[\w-]+")
+_ANYONE = re.compile(r"(?i)any(?:one|body)(?= )")
+_ANY = re.compile(r"(?i)any(?= \w+)( of)?")
 _ABBREVIATION = re.compile(r"(?:^|[\s.(])(?:[A-Za-z]|Jr|Sr|Dr|St|Inc|Ltd|Co|Corp|No|etc|vs|Mt)\.$")
 _NUMBER = re.compile(
     r"(?i)(?:.*[\d%½¼¾]|(?:.*\b)?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|"
@@ -92,134 +105,110 @@ _POLAR_WORD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """An answer as one line: its words, the first one bare, their tags (only where a rule reads them)."""
-
-    text: str
-    words: list[str]
-    first: str
-    tags: tuple[str, ...]
-
-
-def fill(frame: Frame, text: str, tags: tuple[str, ...] = ()) -> str | None:
+def fill(frame: Frame, answer: Answer) -> str | None:
     """The statement's words without a final full stop; None where the answer does not fit the slot."""
-    words = text.split()
-    answer = _Answer(text, words, words[0].strip("\"'“”‘’(").lower(), tags)
-    whole = _WHOLE.get(frame.slot)
+    slot, words, tags = frame.slot, answer.words, answer.tags
+    whole = _WHOLE.get(slot)
     if whole is not None:
         return whole(frame, answer)
-    fitted = _FITTERS[frame.slot](answer, frame.noun) if frame.slot in _FITTERS else ("", "")
+    fitter = _FITTERS.get(slot)
+    fitted = ("", "") if fitter is None else fitter(answer, frame.noun)
     if fitted is None:
         return None
-    before, after = frame.before, frame.after
     lead, trail = fitted
-    if frame.slot == "subject":
+    before, after = frame.before, frame.after
+    asks_for_subject = frame.rule.endswith("subject")
+    if slot == "subject":
         after = agreeing(after, words, tags, named=bool(frame.noun))
-    if frame.slot == "which" and frame.rule.endswith("subject"):
+    elif slot == "which" and asks_for_subject:
         after = singular(after, words, tags)
         if tags[:1] == ("NNS",) and words[0].islower() and not _names_a_work(frame.noun):
             after = agreeing(after, words, tags, named=False)
-    if frame.slot == "dated":
-        before = _without_preposition(before, lead, answer.first)
-    head, _, last = before.rpartition(" ")
-    if head and last.lower() == answer.first and len(words) > 1 and tags[:1] in _VERBAL:
-        before, lead = head, ""  # "is defined" + "defined as a loss"
-    if not lead:
-        before = _without_repeated(before, answer.first)
-    if frame.rule.endswith("subject") and _repeats_verb(after, words):
+    elif slot == "dated":
+        before = without_preposition(before, lead, answer.first)
+    if before:
+        before, lead = without_repeated_verb(before, lead, answer)
+        if not lead:
+            before = without_repeated(before, answer.first)
+    if asks_for_subject and repeats_verb(after, answer):
         return None
-    named = False
-    if frame.slot in _NOMINAL or (frame.slot == "which" and not _names_a_work(frame.noun)):
-        opened = _opened(frame, text, tags)
+    opened: str | None = ""
+    if slot in _NOMINAL or (slot == "which" and not _names_a_work(frame.noun)):
+        opened = _opened(frame, answer)
         if opened is None:
             return None
-        if opened:
-            lead, named = opened, True
-    before, after = _without_overlap(before, after, words)
-    if _repeats_three(before, after, words):
+        lead = opened or lead
+    front, back = without_overlap(before.split(), after.split(), answer.lows)
+    if len(words) > 2 and repeats_three(front, back, words):
         return None
-    named = named or (not lead and FRONT_NAMING.search(before) is not None) or _names_a_work(frame.noun)
-    people = not before and frame.noun.lower().split(" of ")[0].rsplit(" ", 1)[-1] in PEOPLES | {"person"}
-    missing = needs_article(text, before) or (people and is_people(words))
-    if frame.slot in _WITH_ARTICLE and lead in BEFORE_THE and not named and missing:
-        common = frame.rule == "equative" and text.islower() and before.rsplit(" ", 1)[-1].lower() in BE
-        lead = ("an" if text[0] in "aeiou" else "a") if common else f"{lead} the".strip()
-    elif words[0] == "single" and not lead and frame.slot in _WITH_ARTICLE:
-        lead = "a"
-    body = f"{lead} {_bare_answer(text, last=not (trail or after))}".strip()
+    before, after = " ".join(front), " ".join(back)
+    if slot in _WITH_ARTICLE and lead in BEFORE_THE:
+        lead = _with_article(frame, answer, before, lead, opened=bool(opened))
+    body = f"{lead} {_bare_answer(answer.text, last=not (trail or after))}".strip()
     return _join(before, body, trail, after)
 
 
-def _repeats_verb(after: str, words: list[str]) -> bool:
-    """Whether an answer is the whole statement: it has the frame's verb ("Who made tea" + "Al made tea")."""
-    verb = after.split(" ", 1)[0].lower()
-    return verb not in AUXILIARIES and len(words) > 3 and verb in (word.lower() for word in words[1:])
+def _with_article(frame: Frame, answer: Answer, before: str, lead: str, *, opened: bool) -> str:
+    """The lead with the article that the answer lacks, if it does; names asked for stay as they are."""
+    text = answer.text
+    missing = (answer.takes_article and allows_article(before)) or (
+        not before and is_people(answer.words) and _head(frame.noun.lower()) in _PEOPLE
+    )
+    if missing and not opened:
+        named = (not lead and FRONT_NAMING.search(before) is not None) or _names_a_work(frame.noun)
+        if not named:
+            common = frame.rule == "equative" and text.islower() and _last_low(before) in BE
+            return ("an" if text[0] in "aeiou" else "a") if common else f"{lead} the".strip()
+    return "a" if answer.words[0] == "single" and not lead else lead
 
 
+def _last_low(text: str) -> str:
+    return text.rpartition(" ")[2].lower()
+
+
+def _head(noun: str) -> str:
+    """The last word, in lower case, of a noun phrase before any "of"."""
+    return _last_low(noun.partition(" of ")[0])
+
+
+@lru_cache(4096)
 def _names_a_work(noun: str) -> bool:
     """Whether answers may be titles, which can look like any phrase ("meet the parents")."""
     return not WORKS.isdisjoint(word.lower().removesuffix("s") for word in noun.split())
 
 
-def _opened(frame: Frame, text: str, tags: tuple[str, ...]) -> str | None:
+def _opened(frame: Frame, answer: Answer) -> str | None:
     """What a verb phrase needs in a place for a noun phrase: "to" in a predicate ("the aim is to win")."""
-    if is_adverbial_clause(text):
+    if answer.is_adverbial:
         return None
-    if tags[:1] == ("VBG",) and " " in text and frame.before.rsplit(" ", 1)[-1].lower() in HAVE:
+    if answer.tags[:1] == ("VBG",) and len(answer.words) > 1 and _last_low(frame.before) in HAVE:
         return None
-    form = verb_phrase(text, tags)
+    form = answer.form
     if not form or FRONT_NAMING.search(frame.before):
         return ""
-    last = frame.before.rsplit(" ", 1)[-1].lower()
     if form == "finite":
         return None
+    last = _last_low(frame.before)
     if frame.rule.endswith("equative") and last in BE:
         return "to"
-    return "" if last in MODALS | {"to", "not"} else None
+    return "" if last in MODALS or last in ("to", "not") else None
 
 
-def _repeats_three(before: str, after: str, words: list[str]) -> bool:
-    """Whether an answer has three words of the frame in a row: it is then a statement of its own."""
-    if len(words) < 3:
-        return False
-    text = f" {' '.join(word.strip(',;.') for word in words)} "
-    for part in (before.split(), after.split()):
-        if any(f" {' '.join(part[i : i + 3])} " in text for i in range(len(part) - 2)):
-            return True
-    return False
-
-
-def _without_overlap(before: str, after: str, words: list[str]) -> tuple[str, str]:
-    """Drop from the frame what the answer repeats of it ("is a part of" + "a part of the crown")."""
-    lows = [word.lower() for word in words]
-    front, back = before.split(), after.split()
-    for size in range(min(len(lows) - 1, len(front), 6), 1, -1):
-        if [word.lower() for word in front[-size:]] == lows[:size]:
-            front = front[:-size]
-            break
-    for size in range(min(len(lows) - 1, len(back), 6), 1, -1):
-        if [word.lower() for word in back[:size]] == lows[-size:]:
-            back = back[size:]
-            break
-    return " ".join(front), " ".join(back)
-
-
-def _place(answer: _Answer, noun: str) -> tuple[str, str] | None:
+def _place(answer: Answer, noun: str) -> tuple[str, str] | None:
     if answer.tags[:1] in (("VBZ",), ("VBD",), ("VBN",)) and answer.text[:1].islower():
         return None
     return place_preposition(answer.text, answer.first), noun
 
 
-def _goal(answer: _Answer, noun: str) -> tuple[str, str]:
+def _goal(answer: Answer, noun: str) -> tuple[str, str]:
     return "" if answer.first in ADVERBIAL_STARTS else "to", ""
 
 
-def _time(answer: _Answer, noun: str) -> tuple[str, str] | None:
+def _time(answer: Answer, noun: str) -> tuple[str, str] | None:
     return (time_preposition(answer.text, answer.first), "") if may_be_time(answer.text) else None
 
 
-def _dated(answer: _Answer, noun: str) -> tuple[str, str]:
+def _dated(answer: Answer, noun: str) -> tuple[str, str]:
     """A wh-phrase such as "what year" with its preposition: the answer decides on it."""
     lead = time_preposition(answer.text, answer.first)
     if ORDINAL.fullmatch(answer.text):
@@ -227,37 +216,37 @@ def _dated(answer: _Answer, noun: str) -> tuple[str, str]:
     return lead, ""
 
 
-def _reason(answer: _Answer, noun: str) -> tuple[str, str] | None:
+def _reason(answer: Answer, noun: str) -> tuple[str, str] | None:
     if answer.tags[:1] in (("VBN",), ("VBD",)) and not has_verb(answer.text, answer.tags):
         return None
     return reason_word(answer.first, answer.text, answer.tags), ""
 
 
-def _manner(answer: _Answer, noun: str) -> tuple[str, str] | None:
+def _manner(answer: Answer, noun: str) -> tuple[str, str] | None:
     word = manner_word(answer.first, answer.tags)
     return None if word is None else (word, "")
 
 
-def _duration(answer: _Answer, noun: str) -> tuple[str, str]:
+def _duration(answer: Answer, noun: str) -> tuple[str, str]:
     if answer.first in ADVERBIAL_STARTS - _ABOUT - {"early", "late"}:
         return "", ""
-    return "from" if re.search(r"\d.* (?:to|until|till) ", answer.text) else "for", ""
+    return "from" if _UNTIL.search(answer.text) else "for", ""
 
 
-def _article(answer: _Answer, noun: str) -> tuple[str, str]:
+def _article(answer: Answer, noun: str) -> tuple[str, str]:
     """ "... to ban a what": the article of the question goes where the answer has one."""
     if answer.first in DETERMINERS or answer.first[:1].isdigit():
         return "", ""
     return "an" if answer.first[:1] in "aeiou" else "a", ""
 
 
-def _role(answer: _Answer, noun: str) -> tuple[str, str]:
+def _role(answer: Answer, noun: str) -> tuple[str, str]:
     """ "Who was Galilei" + "physicist": a count noun in the predicate takes "a"."""
     counted = _PERSON.search(answer.text) is not None or answer.words[-1] in COUNTABLE
     return _article(answer, noun) if counted and len(answer.words) < 4 and answer.text.islower() else ("", "")
 
 
-def _sort(answer: _Answer, noun: str) -> tuple[str, str]:
+def _sort(answer: Answer, noun: str) -> tuple[str, str]:
     """ "What kind of arches" + "rounded": an adjective takes the noun with it."""
     adjective = (
         answer.tags[-1:] in (("JJ",), ("VBN",))
@@ -270,20 +259,19 @@ def _sort(answer: _Answer, noun: str) -> tuple[str, str]:
     return lead, noun
 
 
-def _which(answer: _Answer, noun: str) -> tuple[str, str] | None:
+def _which(answer: Answer, noun: str) -> tuple[str, str] | None:
     if ORDINAL.fullmatch(answer.text):
         return "" if answer.first == "the" else "the", noun
     if len(answer.words) > 1 or not _is_bare_adjective(answer, noun):
         return "", ""
     if noun.startswith("other "):
         return None
-    head = noun.split(" of ")[0].rsplit(" ", 1)[-1].lower()
-    return "the" if head in COUNTABLE | PEOPLES else "", noun
+    return "the" if _head(noun) in _WITH_HEAD else "", noun
 
 
-def _is_bare_adjective(answer: _Answer, noun: str) -> bool:
+def _is_bare_adjective(answer: Answer, noun: str) -> bool:
     """Whether one word can only modify the noun asked for ("level" + "federal", "group" + "Irish")."""
-    head = noun.split(" of ")[0].rsplit(" ", 1)[-1].lower()
+    head = _head(noun)
     if head in PLACES and not answer.text.endswith("ern") and answer.text not in BARE_ADJECTIVES:
         return False
     if answer.text.islower():
@@ -294,18 +282,18 @@ def _is_bare_adjective(answer: _Answer, noun: str) -> bool:
     return _DEMONYM.fullmatch(answer.text) is not None and head.removesuffix("s") in PEOPLES
 
 
-def _share(answer: _Answer, noun: str) -> tuple[str, str]:
+def _share(answer: Answer, noun: str) -> tuple[str, str]:
     trail = "" if " of " in f" {answer.text} " else noun
-    if not re.fullmatch(r"[\d.,]+", answer.text):
+    if not _FIGURE.fullmatch(answer.text):
         return "", trail
     small = len(answer.text.split(".")[0]) < 3
     return "", f"percent {trail}" if small else trail.removeprefix("of ")
 
 
-def _counted(answer: _Answer, noun: str) -> tuple[str, str] | None:
+def _counted(answer: Answer, noun: str) -> tuple[str, str] | None:
     """The counted noun, unless the answer has it or an amount of money says it all."""
     low = answer.text.lower()
-    if not noun or re.search(r"[$£€¥]", answer.text):
+    if not noun or _CURRENCY.search(answer.text):
         return "", ""
     if _AMOUNT.fullmatch(low):
         return "", f"of {noun}"
@@ -324,7 +312,7 @@ def _counted(answer: _Answer, noun: str) -> tuple[str, str] | None:
     return lead, ""
 
 
-def _quantity_article(answer: _Answer) -> str:
+def _quantity_article(answer: Answer) -> str:
     """ "estimated 2,000" and "additional three" take an article."""
     if answer.tags[:2] not in (("JJ", "CD"), ("VBN", "CD")) or not answer.first.endswith(("ed", "al", "ge")):
         return ""
@@ -343,19 +331,19 @@ def _singular(noun: str) -> str:
     return head + of + rest
 
 
-def _measured(answer: _Answer, noun: str) -> tuple[str, str]:
+def _measured(answer: Answer, noun: str) -> tuple[str, str]:
     if re.search(rf"\b{re.escape(noun)}\b", answer.text.lower()):
         return "", ""
-    if noun == "old" and re.fullmatch(r"[\w-]+", answer.text) and _NUMBER.fullmatch(answer.text):
+    if noun == "old" and _ONE_WORD.fullmatch(answer.text) and _NUMBER.fullmatch(answer.text):
         return "", "years old"
     return "", noun if _UNIT.fullmatch(answer.text) else ""
 
 
-def _owned(frame: Frame, answer: _Answer) -> str:
+def _owned(frame: Frame, answer: Answer) -> str:
     return _join(frame.before, _possessive(answer.text), frame.noun, frame.after)
 
 
-def _happening(frame: Frame, answer: _Answer) -> str:
+def _happening(frame: Frame, answer: Answer) -> str:
     """ "What will happen to X" + "lose it": a verb phrase has X as its subject."""
     subject, tail = frame.noun.split("|")
     if answer.tags[:1] not in (("VB",), ("VBP",), ("NN",)) or answer.first in DETERMINERS:
@@ -363,7 +351,7 @@ def _happening(frame: Frame, answer: _Answer) -> str:
     return _join(subject, _bare_answer(answer.text, last=not tail), tail)
 
 
-def _doing(frame: Frame, answer: _Answer) -> str | None:
+def _doing(frame: Frame, answer: Answer) -> str | None:
     """ "What did X do": a verb phrase takes the place of "do", a noun phrase is its object."""
     subject, auxiliary, _ = frame.noun.split("|")
     tag = answer.tags[0] if answer.tags else ""
@@ -371,7 +359,7 @@ def _doing(frame: Frame, answer: _Answer) -> str | None:
     if auxiliary and ((is_past_tense(answer.first) and auxiliary == "did") or tag == "VBZ"):
         return _join(subject, body, frame.after)
     if not auxiliary:
-        return _join(_without_repeated(frame.before.rsplit(" ", 1)[0], answer.first), body, frame.after)
+        return _join(without_repeated(frame.before.rsplit(" ", 1)[0], answer.first), body, frame.after)
     if tag == "VBG" and auxiliary:
         return None
     opens = answer.tags[1:2] in (("IN",), ("DT",), ("PRP$",), ("TO",))
@@ -380,7 +368,7 @@ def _doing(frame: Frame, answer: _Answer) -> str | None:
     return _join(frame.before, body, frame.after)
 
 
-_FITTERS: dict[str, Callable[[_Answer, str], tuple[str, str] | None]] = {
+_FITTERS: dict[str, Callable[[Answer, str], tuple[str, str] | None]] = {
     "place": _place,
     "goal": _goal,
     "time": _time,
@@ -396,7 +384,7 @@ _FITTERS: dict[str, Callable[[_Answer, str], tuple[str, str] | None]] = {
     "count": _counted,
     "measure": _measured,
 }
-_WHOLE: dict[str, Callable[[Frame, _Answer], str | None]] = {
+_WHOLE: dict[str, Callable[[Frame, Answer], str | None]] = {
     "possessive": _owned,
     "happening": _happening,
     "doing": _doing,
@@ -413,10 +401,10 @@ def polar(frame: YesNo, answer: str) -> str | None:
         return _POLAR_WORD.sub(lambda m: _SOME[m[0].lower()], frame.yes)
     if word not in NO:
         return None
-    someone = re.match(r"(?i)any(?:one|body)(?= )", frame.yes)
+    someone = _ANYONE.match(frame.yes)
     if someone:
         return "no one" + frame.yes[someone.end() :]
-    subject = re.match(r"(?i)any(?= \w+)( of)?", frame.no)
+    subject = _ANY.match(frame.no)
     if subject:
         return ("none" if subject[1] else "no") + frame.yes[3:]
     return frame.no
@@ -429,12 +417,12 @@ def sentence(text: str, *, capital: bool) -> str:
         place = text.find(first)
         text = text[:place] + text[place].upper() + text[place + 1 :]
     text = text.rstrip(" ,;:")
-    return text if _ENDS_SENTENCE.search(text) else text + "."
+    return text if text.rstrip(_CLOSING).endswith(_END_MARKS) else text + "."
 
 
 def _join(*parts: str) -> str:
     text = " ".join(part for part in parts if part)
-    return re.sub(r" (?=, )", "", text)
+    return _BEFORE_COMMA.sub("", text) if " , " in text else text
 
 
 def _bare_answer(answer: str, *, last: bool) -> str:
@@ -443,22 +431,6 @@ def _bare_answer(answer: str, *, last: bool) -> str:
     if last or not answer.endswith(".") or answer.endswith("..") or _ABBREVIATION.search(answer):
         return answer
     return answer[:-1]
-
-
-def _without_preposition(before: str, lead: str, first: str) -> str:
-    """Drop the frame's own preposition of time where the answer has or gets one."""
-    head, _, given = before.rpartition(" ")
-    return head if given in ("in", "on", "at") and (lead or first in PREPOSITIONS) else before
-
-
-def _without_repeated(before: str, first: str) -> str:
-    """Drop the frame's last preposition where the answer brings its own ("in" + "in 1995")."""
-    head, _, last = before.rpartition(" ")
-    if last.lower() == first and first in REPEATABLE:
-        return head
-    if (last.lower(), first) == ("for", "to") or (first in FREE and last.lower() in _FREED):
-        return head
-    return before
 
 
 def _possessive(answer: str) -> str:

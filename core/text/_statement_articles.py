@@ -50,6 +50,17 @@ _NO_ARTICLE = re.compile(
     r"(?:fear|lack|freedom|loss|more|less|most|half|because|instead|out|plenty|dozens|hundreds|thousands|millions|"
     r"much|many|some|use|control|evidence|advocacy|knowledge|one|two|three|parts?|all|none|members?|types?|kinds?)\b"
 )
+_DECADE_ALONE = re.compile(r"\d{4}s")
+_OF_PHRASE = re.compile(r"(?:[a-z-]+ ){1,3}of (?:the|a|an|[A-Z])")
+_AT_TIME = re.compile(r"(?i)the (?:end|time|beginning|start|age)\b")
+_ENDS_PLACE = re.compile(r", | (?:in|near|on)\b")
+_PLURAL_ENDING = re.compile(r"(?<!ic)s$")
+_PLURAL_PASTS = {"was": "were", "wasn't": "weren't"}
+_SINGULAR_FORMS = {"are": "is", "were": "was", "have": "has"}
+_NO_ARTICLE_AFTER = DETERMINERS | {"called", "named", "as", "titled", "entitled", "nicknamed"}
+_DETERMINED = DETERMINERS | POSSESSIVES
+_ENDS_HEAD = PREPOSITIONS | {"or", "and"}
+_IN_NAMES = frozenset(["of", "and", "the", "for", "in", "on", "to"])
 _ACRONYMS = re.compile(r"[A-Z]{2,}s")
 FRONT_NAMING = re.compile(r"\b(?:name|names|term|word|title|nickname|symbol|phrase|motto|called|named)\b")
 
@@ -57,7 +68,7 @@ FRONT_NAMING = re.compile(r"\b(?:name|names|term|word|title|nickname|symbol|phra
 def agreeing(after: str, words: list[str], tags: tuple[str, ...], *, named: bool) -> str:
     """A singular verb made plural where the answer is ("What runs ..." + "stairs"); names do not say."""
     verb, _, rest = after.partition(" ")
-    made = {"was": "were", "wasn't": "weren't"}.get(verb) or base_form(verb)
+    made = _PLURAL_PASTS.get(verb) or base_form(verb)
     if made is None or not _is_plural(words, tags):
         return after
     common = words[-1].islower() or _ACRONYMS.fullmatch(words[-1]) is not None
@@ -69,9 +80,7 @@ def agreeing(after: str, words: list[str], tags: tuple[str, ...], *, named: bool
 def singular(after: str, words: list[str], tags: tuple[str, ...]) -> str:
     """A plural verb made singular where the answer is one common noun ("causes are" + "lack of rain")."""
     verb, _, rest = after.partition(" ")
-    made = {"are": "is", "were": "was", "have": "has"}.get(verb) or (
-        third_person(verb) if is_known_verb(verb) else ""
-    )
+    made = _SINGULAR_FORMS.get(verb) or (third_person(verb) if is_known_verb(verb) else "")
     ends = (i for i, tag in enumerate(tags) if i and (tag in ("IN", "TO") or words[i][0] == "("))
     head = next(ends, len(tags)) - 1
     one = (
@@ -98,7 +107,7 @@ def _is_plural(words: list[str], tags: tuple[str, ...]) -> bool:
             if not one or words[i + 1 : i + 2] in (["a"], ["an"], ["the"]):
                 return True
             continue
-        plural = re.search(r"(?<!ic)s$", word.rstrip(",;")) is not None or word.lower() in PLURALS
+        plural = _PLURAL_ENDING.search(word.rstrip(",;")) is not None or word.lower() in PLURALS
         head = (
             ("NNS" if plural else "NN")
             if tag == "NNS"
@@ -111,66 +120,59 @@ def _is_plural(words: list[str], tags: tuple[str, ...]) -> bool:
     return head == "NNS"
 
 
-def needs_article(answer: str, before: str) -> bool:
+def allows_article(before: str) -> bool:
+    """Whether "the" can stand after the words of a frame."""
+    return before.rpartition(" ")[2].lower() not in _NO_ARTICLE_AFTER
+
+
+def takes_article(answer: str) -> bool:
     """Whether a name takes "the" and has none ("United States", "Bureau of Mines")."""
     words = answer.rstrip(".").split()
-    if before.rsplit(" ", 1)[-1].lower() in DETERMINERS | {
-        "called",
-        "named",
-        "as",
-        "titled",
-        "entitled",
-        "nicknamed",
-    }:
+    if not words:
         return False
-    if answer.islower():
-        # names may have lost their capitals
-        cased = " ".join(w if w in ("of", "and", "in") else w.capitalize() for w in words)
-        if cased in NAMES_WITH_THE or (words[1:2] == ["of"] and cased.split()[0] in HEADS_WITH_THE):
-            return True
-        if (
-            len(words) > 1
-            and cased.split()[-1] in TAILS_WITH_THE
-            and words[0] not in DETERMINERS | POSSESSIVES
-        ):
-            return "of" not in words and words[0] not in PREPOSITIONS and "'s" not in answer
+    if answer.islower() and (judged := _takes_article_in_lower_case(answer, words)) is not None:
+        return judged
     if answer in NAMES_WITH_THE:
         return True
     if words[0].lower() in DETERMINERS:
         return False
-    if re.fullmatch(r"\d{4}s", answer) or (_DECADE.fullmatch(answer) and "the" not in words):
+    if _DECADE_ALONE.fullmatch(answer) or (_DECADE.fullmatch(answer) and "the" not in words):
         return True
-    if (
-        re.match(r"(?:[a-z-]+ ){1,3}of (?:the|a|an|[A-Z])", answer)
-        and not _NO_ARTICLE.match(answer)
-        and not _REGNAL.search(answer)
-    ):
-        return words[0] not in DETERMINERS | POSSESSIVES | PREPOSITIONS and not words[0].endswith(
-            ("ing", "ed", "s")
+    if _OF_PHRASE.match(answer) and not _NO_ARTICLE.match(answer) and not _REGNAL.search(answer):
+        return (
+            words[0] not in _DETERMINED
+            and words[0] not in PREPOSITIONS
+            and not words[0].endswith(("ing", "ed", "s"))
         )
-    ends = (i for i, word in enumerate(words) if i and word in PREPOSITIONS | {"or", "and"})
-    head = words[: next(ends, len(words))]
+    end = next((i for i in range(1, len(words)) if words[i] in _ENDS_HEAD), len(words))
     if (
-        head[-1] in COUNTABLE
+        words[end - 1] in COUNTABLE
         and "the" not in words
         and "'" not in answer
-        and not any(c.isdigit() for c in words[0])
-        and len(head) < 5
+        and not any(map(str.isdigit, words[0]))
+        and end < 5
     ):
-        return (
-            words[0].lower() not in DETERMINERS | POSSESSIVES and "'s" not in words[0] and "and" not in words
-        )
-    if words[0].lower() in POSSESSIVES:
+        return words[0].lower() not in _DETERMINED and "and" not in words
+    return words[0].lower() not in POSSESSIVES and _is_name_with_article(words)
+
+
+def _takes_article_in_lower_case(answer: str, words: list[str]) -> bool | None:
+    """`takes_article` for a name that may have lost its capitals; None where it looks like none."""
+    cased = [word if word in ("of", "and", "in") else word.capitalize() for word in words]
+    if " ".join(cased) in NAMES_WITH_THE or (words[1:2] == ["of"] and cased[0] in HEADS_WITH_THE):
+        return True
+    if len(words) > 1 and cased[-1] in TAILS_WITH_THE and words[0] not in _DETERMINED:
+        return "of" not in words and words[0] not in PREPOSITIONS and "'s" not in answer
+    return None
+
+
+def _is_name_with_article(words: list[str]) -> bool:
+    """Whether words are the name of a kind that has "the", by its first word or by its last one."""
+    if len(words) < 2 or not all(w[:1].isupper() or w.isdigit() or w in _IN_NAMES for w in words):
         return False
-    if len(words) < 2 or not all(
-        w[:1].isupper() or w.isdigit() or w in ("of", "and", "the", "for", "in", "on", "to") for w in words
-    ):
-        return False
-    return (
-        words[0] in HEADS_WITH_THE
-        if "of" in words[1:2]
-        else words[-1] in TAILS_WITH_THE and "of" not in words
-    )
+    if words[1] == "of":
+        return words[0] in HEADS_WITH_THE
+    return words[-1] in TAILS_WITH_THE and "of" not in words
 
 
 def is_people(words: list[str]) -> bool:
@@ -181,7 +183,7 @@ def is_people(words: list[str]) -> bool:
 def place_preposition(answer: str, first: str) -> str:
     if first in ADVERBIAL_STARTS or ORDINAL.fullmatch(answer) or first.endswith(("ward", "wards")):
         return ""
-    head = re.split(r", | (?:in|near|on)\b", answer, maxsplit=1)[0]
+    head = _ENDS_PLACE.split(answer, maxsplit=1)[0]
     if _ON.search(head):
         return "on"
     return "at" if _AT.search(head) else "in"
@@ -198,7 +200,7 @@ def time_preposition(answer: str, first: str) -> str:
         return "on"
     if _DECADE.fullmatch(answer):
         return "in" if first == "the" else "in the"
-    if re.match(r"(?i)the (?:end|time|beginning|start|age)\b", answer):
+    if _AT_TIME.match(answer):
         return "at"
     return "in the" if _NTH.match(answer) else "in"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from ._clauses import (
     adjunct_place,
@@ -131,7 +130,7 @@ def _complement_be(q: Question, phrase: WhPhrase, kind: str) -> Frame | str:
     cut = next((i + 1 for i in range(2, len(q) - 1) if q.commas[i] and q.lows[i] in PREPOSITIONS), None)
     if cut is not None:
         made = _complement_be(q.part(0, cut), phrase, kind)
-        return made if isinstance(made, str) else replace(made, after=f"{made.after} , {q.text(cut)}".strip())
+        return made if isinstance(made, str) else made._replace(after=f"{made.after} , {q.text(cut)}".strip())
     place = _gapped_predicate(q)
     if place is not None and q.low(place + 1) in ("that", "which", "who"):
         # "what is the law named that defines ...": the clause goes back to its noun
@@ -283,7 +282,7 @@ def yes_no(q: Question) -> YesNo | str:
             return "no_predicate"
         subject, adverbs = subject_text(q, place)
         made = _polar(subject, auxiliary, " ".join([*adverbs, q.text(place)]))
-        return replace(made, lost=(q.words[0],))
+        return made._replace(lost=(q.words[0],))
     if low in HAVE:
         verb = have_participle(q, 1)
     else:
@@ -297,7 +296,7 @@ def yes_no(q: Question) -> YesNo | str:
     subject, adverbs = subject_text(q, verb)
     rest = " ".join([*adverbs, q.text(verb)])
     if low not in ("do", "does", "did"):
-        return replace(_polar(subject, auxiliary, rest), lost=(q.words[0],))
+        return _polar(subject, auxiliary, rest)._replace(lost=(q.words[0],))
     affirmed, _, gone = with_inflected(q, verb)
     yes = " ".join([subject, *adverbs, affirmed.text(verb)])
     lead = [a for a in adverbs if a.lower() in ("still", "also")]

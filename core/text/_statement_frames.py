@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ._clauses import (
     finite_before,
     has_clear_verb,
@@ -150,7 +148,7 @@ def _frame_behind(front: str, made: Frame) -> Frame:
         before = before[:1].upper() + before[1:]
     # these slots have the subject in `noun`, to be used without "do"
     noun = f"{front} {made.noun}" if made.slot in ("doing", "happening") else made.noun
-    return replace(made, rule=f"fronted_{made.rule}", before=f"{front} {before}".strip(), noun=noun)
+    return made._replace(rule=f"fronted_{made.rule}", before=f"{front} {before}".strip(), noun=noun)
 
 
 def _in_place(q: Question) -> Frame | str | None:
@@ -237,7 +235,7 @@ def _prepositional(q: Question) -> Frame | str:
     low = q.lows[0]
     if phrase.kind == "count" and low in ("about", "around", "over"):
         made = _wh(rest, phrase, 0)
-        return made if isinstance(made, str) else replace(made, before=f"{made.before} {q.words[0]}".strip())
+        return made if isinstance(made, str) else made._replace(before=f"{made.before} {q.words[0]}".strip())
     slot = {"place": "noun", "time": "noun", "reason": "noun", "manner": "noun"}.get(phrase.slot, phrase.slot)
     auxiliary = main_auxiliary(rest, phrase.end)
     if auxiliary is None:
@@ -247,7 +245,7 @@ def _prepositional(q: Question) -> Frame | str:
         # "in which town was it built in"
         rest, doubled = rest.part(0, len(rest) - 1), (rest.words[-1],)
     if phrase.slot == "possessive":
-        phrase = replace(phrase, noun=rest.text(phrase.end, auxiliary))
+        phrase = phrase._replace(noun=rest.text(phrase.end, auxiliary))
     modified = rest.part(auxiliary)
     bare = modified.tag(1) == "VBN" and is_past_participle(modified.low(1))
     if bare or modified.tag(1) == "IN" or (modified.tag(1) == "RB" and modified.tag(2) in ("JJ", "VBN")):
@@ -255,12 +253,12 @@ def _prepositional(q: Question) -> Frame | str:
     if phrase.naming:
         low, slot = f"{low} {phrase.naming}", "noun"
     kind = "time" if phrase.preposition else "place" if low in ("in", "at", "on") else "other"
-    made = _inverted(modified, replace(phrase, kind="adjunct", slot=slot, end=0, preposition=low), kind)
+    made = _inverted(modified, phrase._replace(kind="adjunct", slot=slot, end=0, preposition=low), kind)
     if isinstance(made, str):
         return made
     kept = 3 if phrase.slot == "count" else 0
     lost = rest.words[: 2 if kept else auxiliary] if phrase.slot != "share" else rest.words[:2]
-    return replace(made, rule="prepositional", lost=(*made.lost, *lost, *doubled))
+    return made._replace(rule="prepositional", lost=(*made.lost, *lost, *doubled))
 
 
 def _wh(q: Question, phrase: WhPhrase, start: int) -> Frame | str:
@@ -293,13 +291,13 @@ def _wh(q: Question, phrase: WhPhrase, start: int) -> Frame | str:
     rest = q.part(auxiliary)
     if phrase.kind in ("who", "what", "which", "count") and _is_subject(rest, phrase):
         return _subject(q, phrase)
-    made = _inverted(rest, replace(phrase, end=0), phrase.kind)
+    made = _inverted(rest, phrase._replace(end=0), phrase.kind)
     if isinstance(made, str):
         return made
-    made = replace(made, lost=(*made.lost, *lost))
+    made = made._replace(lost=(*made.lost, *lost))
     if phrase.kind == "where" and phrase.noun:
         # "where in Spain is ...": where it is asked for stands in front
-        return _frame_behind(phrase.noun, replace(made, noun=""))
+        return _frame_behind(phrase.noun, made._replace(noun=""))
     return made
 
 
@@ -323,7 +321,7 @@ def _whose(q: Question, start: int) -> Frame | str:
     if end < len(q) and q.lows[end] in DO:
         phrase = WhPhrase("which", 0, q.lows[end - 1], "possessive", q.text(start, end))
         made = _inverted(q.part(end), phrase, "which")
-        return made if isinstance(made, str) else replace(made, lost=(*made.lost, *q.words[:start]))
+        return made if isinstance(made, str) else made._replace(lost=(*made.lost, *q.words[:start]))
     return Frame("whose", "", q.text(start), "possessive", lost=tuple(q.words[:start]))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ._clauses import adjunct_place, is_participle, stranded
 from ._questions import Question
@@ -32,8 +32,7 @@ from ._word_sets import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """`before` + answer + `after`, without a final full stop. `slot` names how the answer is fitted in.
 
     `noun`: the counted noun or the measuring adjective, or the "of" phrase of a share.
@@ -48,8 +47,7 @@ class Frame:
     lost: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class YesNo:
+class YesNo(NamedTuple):
     """A yes/no question's two statements."""
 
     yes: str
@@ -70,7 +68,7 @@ def with_gap(
         return "no_participle"
     made = _gap(q, verb, head, phrase, kind, lost)
     if made.before.endswith(",") and made.after and made.slot != "doing":
-        return replace(made, before=made.before[:-1], after=f", {made.after}")
+        return made._replace(before=made.before[:-1], after=f", {made.after}")
     return made
 
 

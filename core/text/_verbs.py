@@ -7,7 +7,7 @@ unstressed-looking syllable stand in tables.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from ._word_sets import word_set
 
@@ -109,6 +109,7 @@ _DOUBLING = word_set("""
     misfit occur omit outfit outwit patrol permit prefer program propel quiz rebel rebut recap recur refer
     reformat regret remit repel retrofit sidestep submit transfer transmit unplug unzip worship zigzag
 """)
+_KNOWN = _FREQUENT | _DOUBLING | _IRREGULAR.keys()
 _PREFIXES = ("over", "under", "out", "mis", "fore", "inter", "cross", "proof", "pre", "re", "un", "in", "co-")
 _NO_PREFIX = frozenset({"relay", "relet", "under", "inset", "intercut", "prelet", "cost", "inlay"})
 _ONSET = (
@@ -151,15 +152,17 @@ def third_person(verb: str) -> str:
 
 def is_known_verb(word: str) -> bool:
     """Whether a word is the base form of an irregular or of a frequent regular verb."""
-    return word in _FREQUENT or word in _IRREGULAR or word in _DOUBLING
+    return word in _KNOWN
 
 
+@lru_cache(65_536)
 def is_past_participle(word: str) -> bool:
     """Whether a word has the form of a past participle."""
     word = word.lower()
     return word in _PARTICIPLES or _REGULAR_PAST.search(word) is not None
 
 
+@lru_cache(65_536)
 def is_past_tense(word: str) -> bool:
     """Whether a word has the form of a past tense."""
     word = word.lower()

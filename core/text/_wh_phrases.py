@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ._clauses import finite_before, main_auxiliary
 from ._questions import Question
@@ -25,8 +25,7 @@ from ._word_sets import (
 _OPENS_COMPLEMENT = NOMINAL | {"DT", "JJ", "PRP$", "IN", "TO"}
 
 
-@dataclass(frozen=True, slots=True)
-class WhPhrase:
+class WhPhrase(NamedTuple):
     kind: str  # who, what, which, whose, where, when, why, how, count, measure
     end: int
     head: str = ""

@@ -15,9 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ._answer_forms import fault_of
+from ._answers import Answer, read_answer
 from ._questions import Question, low_word, tagged_question, tagger_words
 from ._statement_answers import fill, polar, sentence
 from ._statement_frames import frame
@@ -71,10 +72,9 @@ def statements(
     """
     tagger = tagger or load_tagger()
     frames = _frames(dict.fromkeys(questions), tagger)
-    tags = _answer_tags(
-        (a for q, a in zip(questions, answers, strict=True) if _needs_tags(frames[q], a)), tagger
-    )
-    return [_made(q, frames[q], a, tags.get(a, ())) for q, a in zip(questions, answers, strict=True)]
+    asked = [(q, frames[q], a) for q, a in zip(questions, answers, strict=True)]
+    known = _answers([(frame, a) for _, frame, a in asked if isinstance(frame, Frame)], tagger)
+    return [_made(q, frame, a, known.get(a)) for q, frame, a in asked]
 
 
 def _frames(questions: Iterable[str], tagger: Tagger) -> dict[str, Frame | YesNo | str]:
@@ -99,20 +99,21 @@ def _words(question: str) -> list[str]:
 
 
 def _checked(question: Question) -> Frame | YesNo | str:
-    if any("?" in word and word[-1] == "?" for word in question.words):
+    words, lows = question.words, question.lows
+    asks = ["?" in word for word in words]
+    if any(asks) and any(word[-1] == "?" for word in words):
         return "several_questions"
-    lows = question.lows
-    for i in range(1, len(lows)):
-        if lows[i] in WH_WORDS and lows[i - 1] in WH_WORDS and question.words[i].islower():
+    for i, (before, low) in enumerate(pairwise(lows), 1):
+        if low in WH_WORDS and before in WH_WORDS and words[i].islower():
             return "two_wh_words"
-        if lows[i] == lows[i - 1] and lows[i] in AUXILIARIES:
+        if low == before and low in AUXILIARIES:
             return "doubled_auxiliary"
     if len(lows) > 2 and lows[-2] == "and" and lows[-1] in ("why", "how", "when"):
         return "several_questions"
     made = frame(question)
     if isinstance(made, str):
         return made
-    asks_inside = any("?" in word for word in question.words[:-1])
+    asks_inside = any(asks[:-1])
     if asks_inside and isinstance(made, Frame) and made.rule not in ("subject", "equative", "in_place"):
         return "several_questions"
     held = (made.before, made.after, made.noun) if isinstance(made, Frame) else (made.yes,)
@@ -129,38 +130,39 @@ def _all_kept(words: Sequence[str], kept: list[str]) -> bool:
     return True
 
 
-def _needs_tags(frame: Frame | YesNo | str, answer: str) -> bool:
-    return isinstance(frame, Frame) and (frame.slot in _TAGGED_SLOTS or " " in answer)
-
-
-def _answer_tags(answers: Iterable[str], tagger: Tagger) -> dict[str, tuple[str, ...]]:
-    known = list(dict.fromkeys(answers))
-    parts = [tagger_words(answer.split()) for answer in known]
-    return {
-        answer: tuple(tagged.tags[i] for i in starts)
-        for answer, tagged, (_, starts) in zip(known, tagger.tag([p for p, _ in parts]), parts, strict=True)
+def _answers(asked: Sequence[tuple[Frame, str]], tagger: Tagger) -> dict[str, Answer]:
+    """The answers with a word, each read once; tagged are those whose tags a rule may read."""
+    tagged = dict.fromkeys(a for frame, a in asked if frame.slot in _TAGGED_SLOTS or " " in a)
+    parts = [tagger_words(answer.split()) for answer in tagged]
+    found = tagger.tag([pieces for pieces, _ in parts], margins=False)
+    tags = {
+        answer: tuple([one.tags[i] for i in starts])
+        for answer, one, (_, starts) in zip(tagged, found, parts, strict=True)
     }
+    distinct = dict.fromkeys(answer for _, answer in asked)
+    return {answer: read_answer(answer, tags.get(answer, ())) for answer in distinct if answer.strip()}
 
 
 def _made(
-    question: str, frame: Frame | YesNo | str, answer: str, tags: tuple[str, ...]
+    question: str, frame: Frame | YesNo | str, given: str, answer: Answer | None
 ) -> Statement | NoStatement:
-    if not answer.strip():
+    """The statement of one pair; `answer` is there where a frame takes it."""
+    if not given.strip():
         return NoStatement("empty_answer")
     if isinstance(frame, str):
         return NoStatement(frame)
     cased = question.strip()[:1].isupper()
     if isinstance(frame, YesNo):
-        text = polar(frame, answer)
+        text = polar(frame, given)
         if text is None:
             return NoStatement("answer_not_yes_or_no")
         return Statement(sentence(text, capital=cased), "yes_no", frame.lost)
-    answer = " ".join(answer.split())
-    fault = fault_of(answer, tags)
+    assert answer is not None
+    fault = answer.fault
     if fault is not None and not (fault == "answer_is_a_clause" and frame.slot == "reason"):
         return NoStatement(fault)
-    text = fill(frame, answer, tags)
+    text = fill(frame, answer)
     if text is None:
         return NoStatement("answer_does_not_fit")
-    starts_with_answer = not frame.before and text.startswith(answer[:10])
+    starts_with_answer = not frame.before and text.startswith(answer.text[:10])
     return Statement(sentence(text, capital=cased and not starts_with_answer), frame.rule, frame.lost)

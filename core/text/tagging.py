@@ -52,11 +52,12 @@ class TaggedWords:
 
     `base_verb` and `participle` are the score of VB and of VBN less that of the best tag (thousandths, at
     most 0): a reader who knows that a base form must stand in a span takes the word that is nearest to one.
+    Both are empty where they were not asked for.
     """
 
     tags: tuple[str, ...]
-    base_verb: tuple[int, ...]
-    participle: tuple[int, ...]
+    base_verb: tuple[int, ...] = ()
+    participle: tuple[int, ...] = ()
 
 
 class Tagger:
@@ -82,17 +83,21 @@ class Tagger:
         self._after_tag = np.zeros((1, len(self.tags) + 2, len(self.tags)), np.int32)
         self._fixed = np.zeros(0, np.int64)
 
-    def tag(self, sentences: Sequence[Sequence[str]]) -> list[TaggedWords]:
-        """Tags of tokenised sentences. Equal to `nltk.tag.PerceptronTagger().tag`, sentence by sentence."""
+    def tag(self, sentences: Sequence[Sequence[str]], *, margins: bool = True) -> list[TaggedWords]:
+        """Tags of tokenised sentences. Equal to `nltk.tag.PerceptronTagger().tag`, sentence by sentence.
+
+        Without `margins`, `base_verb` and `participle` are left empty.
+        """
         # sentences of like length together: a chunk is as wide as its longest one
         order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
         results: dict[int, TaggedWords] = {}
         for start in range(0, len(order), _CHUNK):
             chosen = order[start : start + _CHUNK]
-            results.update(zip(chosen, self._tag_chunk([sentences[i] for i in chosen]), strict=True))
+            tagged = self._tag_chunk([sentences[i] for i in chosen], margins)
+            results.update(zip(chosen, tagged, strict=True))
         return [results[i] for i in range(len(sentences))]
 
-    def _tag_chunk(self, sentences: Sequence[Sequence[str]]) -> list[TaggedWords]:
+    def _tag_chunk(self, sentences: Sequence[Sequence[str]], margins: bool) -> list[TaggedWords]:
         rows, lengths = self._rows(sentences)
         width = rows.shape[1] - 4
         middle = rows[:, 2:-2]
@@ -101,36 +106,29 @@ class Tagger:
         after = self._after_row[middle]
         for table, words in zip(self._near, near, strict=True):
             static += table[words]
+        fixed = self._fixed[middle]
+        every = np.arange(len(sentences))
         found = np.zeros((len(sentences), width), np.int64)
-        scores = np.zeros((len(sentences), width, len(self.tags)), np.int32)
+        read = [self._number[tag] for tag in ("VB", "VBN")] if margins else []
+        apart = np.zeros((len(read), len(sentences), width), np.int64)
         previous = np.full(len(sentences), self._number[_STARTS[0]])
         before = np.full(len(sentences), self._number[_STARTS[1]])
         for position in range(width):
-            words = middle[:, position]
             total = (
                 static[:, position]
                 + self._transitions[previous, before]
                 + self._after_tag[after[:, position], previous]
             )
             best = total.argmax(axis=1)
-            fixed = self._fixed[words]
-            scores[:, position] = total - total.max(axis=1, keepdims=True)
-            found[:, position] = np.where(fixed >= 0, fixed, best)
+            if margins:
+                apart[:, :, position] = total[:, read].T - total[every, best]
+            found[:, position] = np.where(fixed[:, position] >= 0, fixed[:, position], best)
             before, previous = previous, found[:, position]
-        fixed = self._fixed[middle]
-        base, participle = (self._margins(scores, found, fixed, tag) for tag in ("VB", "VBN"))
-        names = np.array(self.tags, object)[found].tolist()
-        return [
-            TaggedWords(*(tuple(column[i][:n]) for column in (names, base, participle)))
-            for i, n in enumerate(lengths)
-        ]
-
-    def _margins(self, scores: np.ndarray, found: np.ndarray, fixed: np.ndarray, tag: str) -> list[list[int]]:
-        """The words of one known tag are never scored in training: they have that tag or are far from it."""
-        number = self._number[tag]
-        known = np.where(found == number, 0, _NEVER)
-        margins: list[list[int]] = np.where(fixed >= 0, known, scores[:, :, number]).tolist()
-        return margins
+        # Words of one known tag are never scored in training: they have that tag or are far from it.
+        for number, margin in zip(read, apart, strict=True):
+            np.copyto(margin, np.where(found == number, 0, _NEVER), where=fixed >= 0)
+        columns = [np.array(self.tags, object)[found].tolist(), *apart.tolist()]
+        return [TaggedWords(*[tuple(column[i][:n]) for column in columns]) for i, n in enumerate(lengths)]
 
     def _rows(self, sentences: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[int]]:
         """Word numbers, shape (sentences, longest + 4): two words of padding on each side."""

@@ -5,10 +5,13 @@ Source: "SQuAD: 100,000+ Questions for Machine Comprehension of Text" (1606.0525
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ....faults import FaultLog
 from ...base import SourceFile
@@ -26,6 +29,17 @@ RULE = "statement"
 _SPLITS = ("train", "dev")
 
 
+class _Question(NamedTuple):
+    """A question with its answers, the one to use first. `record` says where it stands."""
+
+    record: Record
+    split: str
+    question_id: str
+    context: str
+    question: str
+    answers: list[str]
+
+
 def recast_squad(root: Path, faults: FaultLog) -> RecastRows:
     """Read the `.json` files whose names speak of train or dev (`train-v1.1.json`, `dev-v1.1.json`).
 
@@ -36,43 +50,49 @@ def recast_squad(root: Path, faults: FaultLog) -> RecastRows:
     chosen = split_files(SourceFolder(root), ("json",), expected=_SPLITS)
     pairs = PairCollector(CORPUS, RULE, faults)
     files: list[SourceFile] = []
-    rows: list[tuple[str, str, dict[str, Any]]] = []
+    questions: list[_Question] = []
     for split, parts in chosen.files.items():
         for file in parts:
             source = read_squad_file(file, faults)
-            rows.extend((split, file.shown, row) for row in source.questions.to_pylist())
+            questions.extend(_questions(split, file.shown, source.questions))
             files.extend(source.files)
-    answers: dict[str, list[str]] = defaultdict(list)
-    for _, _, row in rows:
-        answers[row["context"]].append(_common_answer(row["answers"]["text"]))
-    wrong = WrongAnswers(answer for group in answers.values() for answer in group)
-    asked = [_asked(split, path, row, answers[row["context"]], wrong) for split, path, row in rows]
+    nearby: dict[str, list[str]] = defaultdict(list)
+    for question in questions:
+        nearby[question.context].append(question.answers[0])
+    groups = {context: fingerprint(context) for context in nearby}
+    wrong = WrongAnswers(answer for answers in nearby.values() for answer in answers)
+    asked = [_asked(item, nearby[item.context], groups[item.context], wrong) for item in questions]
     collect_statements(asked, pairs)
     return pairs.finish(files, chosen.notes)
 
 
-def _common_answer(texts: Sequence[str]) -> str:
-    counts = Counter(text.strip() for text in texts)
-    return counts.most_common(1)[0][0]
+def _questions(split: str, path: str, table: pa.Table) -> Iterator[_Question]:
+    """The questions of a file, made of the columns that are used."""
+    columns = [table[name].to_pylist() for name in ("source_index", "id", "context", "question")]
+    texts = pc.struct_field(table["answers"], "text").to_pylist()
+    for row, question_id, context, question, given in zip(*columns, texts, strict=True):
+        yield _Question(Record(path, row, None, {}), split, question_id, context, question, _ordered(given))
 
 
-def _asked(
-    split: str, path: str, row: dict[str, Any], nearby: Sequence[str], wrong: WrongAnswers
-) -> AskedPassage:
-    given = [text.strip() for text in row["answers"]["text"]]
-    first = _common_answer(given)
-    answers = [first, *(answer for answer in given if answer != first)]
+def _ordered(texts: Sequence[str]) -> list[str]:
+    """The answers with the most frequent one in front, once; of several such the first."""
+    given = [text.strip() for text in texts]
+    first = max(given, key=given.count)
+    return [first, *[answer for answer in given if answer != first]]
+
+
+def _asked(item: _Question, nearby: Sequence[str], group_id: str, wrong: WrongAnswers) -> AskedPassage:
     other = wrong.draw(
-        answers, key=row["id"], nearby=nearby, passage=row["context"], question=row["question"]
+        item.answers, key=item.question_id, nearby=nearby, passage=item.context, question=item.question
     )
     return AskedPassage(
-        record=Record(path, row["source_index"], None, row),
-        split=split,
-        source_id=row["id"],
-        group_id=fingerprint(row["context"]),
-        passage=row["context"],
-        question=row["question"],
-        answers=answers,
+        record=item.record,
+        split=item.split,
+        source_id=item.question_id,
+        group_id=group_id,
+        passage=item.context,
+        question=item.question,
+        answers=item.answers,
         wrong=other,
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .rules import NO_NAMES, normalised, stable_number
 
@@ -39,8 +39,10 @@ _NUMBER = re.compile(rf"(?<![\w.,$£€]){_NUMBER_FORM}(?!\w|%|[.,]\d)", re.IGNO
 _QUANTITY = re.compile(rf"({_NUMBER_FORM})((?:[-\s][a-z]+){{1,3}})", re.IGNORECASE)
 # What all of these begin with.
 _BEGINS_FORM = re.compile(rf"[\d$£€]|{_MONTH}|{_UNITS}|{_TENS}", re.IGNORECASE)
-_CAPITALISED = r"(?:[A-Z][\w'’-]*|[A-Z]\.)+"
+_CAPITALISED = r"[A-Z][\w'’-]*"
 _NAME = re.compile(rf"{_CAPITALISED}(?:\s+(?:(?:of|de|van|von)\s+)?{_CAPITALISED})*")
+_OPENING = " \"'“‘(["
+_ENDS_SENTENCE = ".!?:\n"
 _LINKS = frozenset({"of", "de", "van", "von", "the", "and", "for", "in", "a", "an", "&"})
 _PREPOSITION = (
     "about above across after against along among around as at before behind below beneath beside between "
@@ -91,8 +93,7 @@ class WrongAnswers:
 
     def __init__(self, answers: Iterable[str]) -> None:
         self._pool: dict[tuple[str, int], list[str]] = {}
-        by_form = {(normalised(answer), answer): answer for answer in answers}
-        for _, answer in sorted(by_form.items()):
+        for _, answer in sorted([(normalised(answer), answer) for answer in set(answers)]):
             self._pool.setdefault(_shelf(answer), []).append(answer)
 
     def draw(
@@ -110,27 +111,24 @@ class WrongAnswers:
         itself has of that kind, then the corpus. Nothing is drawn that is equal to a gold answer after
         normalisation, contains one, is contained in one, or is all in the question.
         """
-        kind, shape = kind_of(gold[0]), _shape(gold[0])
+        kind = kind_of(gold[0])
         wrong = _Wrong(gold, question)
         if kind == "quantity":
             return self._quantity(gold[0], wrong, key, passage)
-        for candidates in (
-            [answer for answer in nearby if _shape(answer) == shape],
-            found_in(passage, kind),
-        ):
-            fitting = [candidate for candidate in candidates if wrong.allows(candidate)]
-            if fitting:
-                return _pick(fitting, key)
+        fitting = wrong.allowed(_by_shape(tuple(nearby)).get(_shape(gold[0]), ()))
+        if not fitting:
+            fitting = wrong.allowed(_candidates_in(passage, kind))
+        if fitting:
+            return fitting[stable_number(key) % len(fitting)]
         return self._from_pool(_shelf(gold[0]), wrong, key)
 
     def _quantity(self, gold: str, wrong: _Wrong, key: str, passage: str) -> str | None:
         """The quantity with another number before its unit."""
         match = _QUANTITY.fullmatch(gold.strip().rstrip("."))
         unit = match.group(2) if match else ""
-        candidates = [number + unit for number in found_in(passage, "number")]
-        fitting = [candidate for candidate in candidates if wrong.allows(candidate)]
+        fitting = wrong.allowed(_candidates([number + unit for number in found_in(passage, "number")]))
         if fitting:
-            return _pick(fitting, key)
+            return fitting[stable_number(key) % len(fitting)]
         number = self._from_pool(("number", 0), wrong, key, unit)
         return None if number is None else number + unit
 
@@ -142,14 +140,35 @@ class WrongAnswers:
         start = stable_number(key) % len(answers)
         for step in range(min(len(answers), 50)):
             answer = answers[(start + step) % len(answers)]
-            if wrong.allows(answer + unit):
+            if wrong.allowed(_candidates([answer + unit])):
                 return answer
         return None
 
 
-def _pick(candidates: Sequence[str], key: str) -> str:
-    ordered = sorted(set(candidates))
-    return ordered[stable_number(key) % len(ordered)]
+class _Candidate(NamedTuple):
+    """What may be drawn, and the words by which it is compared."""
+
+    text: str
+    words: frozenset[str]
+
+
+def _candidates(texts: Iterable[str]) -> tuple[_Candidate, ...]:
+    """Each text once, in an order that does not depend on that of `texts`."""
+    return tuple([_Candidate(text, _words(text)) for text in sorted(set(texts))])
+
+
+@lru_cache(maxsize=512)
+def _by_shape(answers: tuple[str, ...]) -> dict[str, tuple[_Candidate, ...]]:
+    """The answers to the questions on one passage by shape: all of these questions draw from them."""
+    shelves: dict[str, list[str]] = {}
+    for answer in set(answers):
+        shelves.setdefault(_shape(answer), []).append(answer)
+    return {shape: _candidates(shelf) for shape, shelf in shelves.items()}
+
+
+@lru_cache(maxsize=512)
+def _candidates_in(passage: str, kind: Kind) -> tuple[_Candidate, ...]:
+    return _candidates(found_in(passage, kind))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -174,14 +193,15 @@ class _Wrong:
     """Whether a candidate is surely another answer than the gold ones."""
 
     def __init__(self, gold: Sequence[str], question: str) -> None:
-        self._gold = [words for answer in gold if (words := _words(answer))]
+        distinct = dict.fromkeys(map(_words, gold))
+        self._gold = [words for words in distinct if words]
         self._question = _words(question)
 
-    def allows(self, candidate: str) -> bool:
-        words = _words(candidate)
-        if not words or words <= self._question:
-            return False
-        return not any(words <= gold or gold <= words for gold in self._gold)
+    def allowed(self, candidates: Iterable[_Candidate]) -> list[str]:
+        fitting = [item for item in candidates if item.words and not item.words <= self._question]
+        for gold in self._gold:
+            fitting = [item for item in fitting if not (item.words <= gold or gold <= item.words)]
+        return [item.text for item in fitting]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -211,8 +231,10 @@ def _names(passage: str) -> Iterator[str]:
     """Runs of capitalised words; a single word that begins a sentence may be none and is left out."""
     for match in _NAME.finditer(passage):
         name = match.group().rstrip(".")
-        before = passage[: match.start()].rstrip(" \"'“‘([")
-        begins = not before or before[-1] in ".!?:\n"
+        before = match.start() - 1
+        while before >= 0 and passage[before] in _OPENING:
+            before -= 1
+        begins = before < 0 or passage[before] in _ENDS_SENTENCE
         first, _, rest = name.partition(" ")
         if first.lower() in NO_NAMES:
             name, begins = rest.removeprefix("of ").removeprefix("and "), False
