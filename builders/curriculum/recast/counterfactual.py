@@ -121,7 +121,7 @@ def _near_spans(sentence: str, start: int, end: int) -> list[str]:
     inside = [word.span() for word in _WORD.finditer(sentence, start, end)]
     left = [word.start() for word in _WORD.finditer(sentence, 0, start)]
     right = [word.end() for word in islice(_WORD.finditer(sentence, end), _MOST_WORDS)]
-    spans = []
+    spans: list[str] = []
     for words in range(1, _MOST_WORDS + 1):
         if words < len(inside):
             spans += (sentence[inside[words][0] : end], sentence[start : inside[-1 - words][1]])
