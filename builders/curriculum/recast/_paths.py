@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from ...base import SourceFile
 from ...sources.files import InputFile, SourceFolder
 from ...sources.records import Record, Records, text_lines, without_line_end
 from ...sources.splits import SOURCE_SPLITS, missing_notes
-from .rules import normalised, stable_number
+from .rules import says_the_same, stable_number
 
 
 class Reader(Protocol):
@@ -185,14 +185,14 @@ class Ids:
         return name if count == 1 else f"{name}~{count}"
 
 
-def drawn(options: Sequence[str], excluded: Collection[str], key: str) -> str | None:
-    """One of `options`, by a hash of `key`, that says something else than all of `excluded`.
+def drawn(options: Sequence[str], answer: str, key: str) -> str | None:
+    """One of `options`, by a hash of `key`, that says something, and something else than `answer`.
 
-    From the option that the hash names the others follow in order, so the result depends on that order.
-    `excluded` are texts as `normalised` gives them; None if no option is left.
+    From the option that the hash names the others follow in order, so the result depends on that order. None
+    if no option is left.
     """
     first = stable_number(key) % len(options) if options else 0
     for option in itertools.chain(options[first:], options[:first]):
-        if normalised(option) not in excluded:
+        if not (says_the_same(option, answer) or says_the_same(option, "")):
             return option
     return None

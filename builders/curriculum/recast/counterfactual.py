@@ -29,7 +29,6 @@ from .base import (
     SplitRecords,
     recast_records,
 )
-from .rules import normalised
 
 NOTHING_LEFT = "the part is the whole sentence"
 NO_OTHER_SPAN = "no other boundaries for the part"
@@ -113,7 +112,7 @@ def _other_span(sentence: str, start: int, end: int, key: str) -> str | None:
 
     Boundaries that only add or take off punctuation are the same.
     """
-    return drawn(_near_spans(sentence, start, end), {"", normalised(sentence[start:end])}, key)
+    return drawn(_near_spans(sentence, start, end), sentence[start:end], key)
 
 
 def _near_spans(sentence: str, start: int, end: int) -> list[str]:

@@ -63,7 +63,8 @@ def spray_load(words: Words, bags: Container[int]) -> Iterator[Words]:
     whole = _bag(words) + hash("with")
     for size in range(1, _LONGEST_PREPOSITION + 1):
         for at in range(3, len(words) - size):
-            if whole - _bag(words[at : at + size]) in bags:
+            taken = hash(words[at]) if size == 1 else _bag(words[at : at + size])
+            if whole - taken in bags:
                 for verb_end in range(2, at):
                     yield words[:verb_end] + words[at + size :] + ("with",) + words[verb_end:at]
 

@@ -16,7 +16,6 @@ from ....faults import FaultLog
 from ...sources.records import Record
 from ._paths import PathRecords, drawn
 from .base import ENTAILED, NOT_ENTAILED, Item, Pair, PairCollector, Recast, RecastRows, recast_records
-from .rules import normalised
 
 _FRAMES = {
     "hypernymy": "{term} is best characterized as a kind or type of {choice}",
@@ -45,7 +44,7 @@ def recast_wordnet_qa(root: Path, faults: FaultLog, *, task: str) -> RecastRows:
         name = record.filled_text("id")
         stem, answer, others = _question(record)
         context, term = _context_and_term(record, stem)
-        wrong = drawn(sorted(others), {normalised(answer)}, f"{task}:{split}:{name}")
+        wrong = drawn(sorted(others), answer, f"{task}:{split}:{name}")
         if wrong is None:
             fix = "give a choice that says something else than the correct one"
             raise record.fault("no wrong choice", "question", value=others, fix=fix)
