@@ -133,8 +133,8 @@ def hydrate(
     Rows that were searched have hits of which `corpus` are the user's copies, as for `build`; of each only
     the documents that are hits are taken, nothing is searched again (see `searched_text`).
 
-    Raises UsageError for a release that has its text and for corpora that are missing or were not searched,
-    SourceError for a source or corpus that cannot be read or is another copy.
+    Raises UsageError for a release that has its text and for corpora that are missing, SourceError for a
+    source or corpus that cannot be read or is another copy, and for a corpus that was not searched.
     """
     old = open_whole(place, progress)
     if not old.is_stripped:

@@ -54,9 +54,7 @@ class Record(NamedTuple):
 
     def filled_text(self, field: str) -> str:
         """A string with at least one character that is no white space. Raises SourceError."""
-        value = self.fields.get(field, _MISSING)
-        if type(value) is not str or not value.isascii():
-            value = self.text(field)
+        value = self.text(field)
         if not value or value.isspace():
             raise self.fault("empty text", field, value=value, fix="fill it in, or take the record out")
         return value

@@ -277,7 +277,7 @@ class _Search:
                 counts[row] += len(own)
                 hits[row] += [{"corpus": corpus.name, **hit} for hit in kept[row]]
             described.append(_described(corpus, index.engine, reading, kept))
-            ngrams.append(reading.to_json()["ngrams"])
+            ngrams.append(reading.listed_ngrams())
         rows = []
         for row, kept_hits in enumerate(hits):
             kept_hits.sort(key=lambda hit: -(hit["score"] or 0.0))

@@ -59,12 +59,16 @@ class Reading:
         self.skipped += part.skipped
         self.dropped += part.dropped
 
+    def listed_ngrams(self) -> list[list[Any]]:
+        """Run, number and id of its first document, run after run; JSON-able."""
+        return [[run, *found] for run, found in sorted(self.ngrams.items())]
+
     def to_json(self) -> dict[str, Any]:
         """As `of_json` reads it."""
         return {
             "documents": [[number, *found] for number, found in sorted(self.documents.items())],
             "copies": [[row, numbers] for row, numbers in sorted(self.copies.items())],
-            "ngrams": [[run, *found] for run, found in sorted(self.ngrams.items())],
+            "ngrams": self.listed_ngrams(),
             "length": self.length,
             "skipped": dict(sorted(self.skipped.items())),
             "dropped": dict(sorted(self.dropped.items())),

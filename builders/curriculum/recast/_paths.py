@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -17,7 +16,7 @@ from ...base import SourceFile
 from ...sources.files import InputFile, SourceFolder
 from ...sources.records import Record, Records, text_lines, without_line_end
 from ...sources.splits import SOURCE_SPLITS, missing_notes
-from .rules import says_the_same, stable_number
+from .rules import says_the_same, turned
 
 
 class Reader(Protocol):
@@ -191,8 +190,7 @@ def drawn(options: Sequence[str], answer: str, key: str) -> str | None:
     From the option that the hash names the others follow in order, so the result depends on that order. None
     if no option is left.
     """
-    first = stable_number(key) % len(options) if options else 0
-    for option in itertools.chain(options[first:], options[:first]):
+    for option in turned(options, key):
         if not (says_the_same(option, answer) or says_the_same(option, "")):
             return option
     return None

@@ -60,11 +60,11 @@ def inchoative(words: Words, bags: Container[int]) -> Iterator[Words]:
 
 def spray_load(words: Words, bags: Container[int]) -> Iterator[Words]:
     """`S V THEME PREPOSITION PLACE` as `S V PLACE with THEME`; a preposition has one word or two."""
-    whole = _bag(words) + hash("with")
+    hashes = [hash(word) for word in words]
+    whole = sum(hashes) + hash("with")
     for size in range(1, _LONGEST_PREPOSITION + 1):
         for at in range(3, len(words) - size):
-            taken = hash(words[at]) if size == 1 else _bag(words[at : at + size])
-            if whole - taken in bags:
+            if whole - sum(hashes[at : at + size]) in bags:
                 for verb_end in range(2, at):
                     yield words[:verb_end] + words[at + size :] + ("with",) + words[verb_end:at]
 

@@ -13,9 +13,11 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from punkt.data import english
+
+Value = TypeVar("Value")
 
 # The labels of `tasks.BINARY_NLI` and `tasks.RECAST_NLI`.
 ENTAILED, NOT_ENTAILED = "entailed", "not-entailed"
@@ -91,6 +93,12 @@ def joined(**parts: str) -> str:
 def stable_number(*parts: str, seed: int = SEED) -> int:
     """A number below 2**64 that depends on the seed and the parts alone, equal in every process."""
     return int.from_bytes(_hash(parts, seed).digest(), "big")
+
+
+def turned(items: Sequence[Value], key: str) -> list[Value]:
+    """The items from the one on that a hash of `key` names, then those before it."""
+    start = stable_number(key) % len(items) if items else 0
+    return [*items[start:], *items[:start]]
 
 
 def fingerprint(*texts: str) -> str:
@@ -175,9 +183,8 @@ def _drawn(hypotheses: Sequence[str], correct: int, wrong: int, key: str) -> lis
     """Numbers of wrong choices: in the order of their texts, from a place that the key gives on."""
     others = [number for number in range(len(hypotheses)) if number != correct]
     others.sort(key=hypotheses.__getitem__)
-    start = stable_number(key) % len(others) if others else 0
     drawn: list[int] = []
-    for number in others[start:] + others[:start]:
+    for number in turned(others, key):
         if len(drawn) >= wrong:
             break
         if not says_the_same(hypotheses[number], hypotheses[correct]):

@@ -77,12 +77,6 @@ def _question(record: Record) -> tuple[str, str, list[str]]:
 def _choice(record: Record, choice: object) -> tuple[str, str]:
     if not isinstance(choice, dict):
         raise record.fault("wrong type", "choices", value=choice, fix="give each choice a text and a label")
-    text, label = choice.get("text"), choice.get("label")
-    # A record is made for its faults alone: there are five choices an item.
-    if type(text) is str and type(label) is str and text.isascii() and label.isascii():
-        content = text.strip()
-        if content:
-            return content, label
     fields = record._replace(fields=choice)
     return fields.filled_text("text").strip(), fields.text("label")
 
