@@ -200,14 +200,26 @@ def test_a_tag_that_moves_meanwhile_changes_nothing(small: RunningHub, folder: P
     assert release.commit != small.repository(REPO).head("1.0.0")
 
 
-def test_downloads_wait_where_the_hub_limits_them(toy: RunningHub, folder: Path) -> None:
+@pytest.mark.parametrize("method", ["HEAD", "GET"])
+def test_downloads_wait_where_the_hub_limits_them(toy: RunningHub, folder: Path, method: str) -> None:
     waits: list[float] = []
-    client = HubClient(wait=waits.append, report=lambda line: None)
-    release = HubRelease(REPO, client=client)
-    toy.fail(status=429, headers={"Retry-After": "30"}, path="/resolve/", request=9, times=4)
+    asked_at: list[int] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        asked_at.append(len(toy.requests))
+
+    release = HubRelease(REPO, client=HubClient(wait=wait, report=lambda line: None))
+    limits = {"Retry-After": "30"}
+    toy.fail(status=429, headers=limits, method=method, path="/resolve/", request=3, times=1)
     release.download_all()
     assert contents(release.path) == contents(folder)
-    assert waits[0] == 30.0
+    assert waits == [30.0]
+    # The Hub client would ask for a refused file again at once, and have it.
+    refused = next(place for place, record in enumerate(toy.requests) if record.status == 429)
+    assert toy.requests[refused].path not in {
+        record.path for record in toy.requests[refused + 1 : asked_at[0]]
+    }
 
 
 def test_more_files_than_one_call_takes(

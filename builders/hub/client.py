@@ -327,21 +327,33 @@ def _stored_tokens() -> Iterator[str]:
 def _waits_are_ours() -> Iterator[None]:
     """Within, answers after which one may try again are raised: the Hub client would wait by itself, for as
     long as it is told. Uploads are left to it, as it repeats only the part that failed.
+
+    Once the Hub limits requests, none is sent until the call has ended: a download that fails in one thread
+    goes on in the others, and the Hub client asks for a file a second time whatever the answer was.
     """
-    hooks = get_session().event_hooks["response"]
-    hooks.append(_raise_early)
+    limited: list[Any] = []
+
+    def answered(response: Any) -> None:
+        status = response.status_code
+        busy = status == 429 or (status == 503 and "Retry-After" in response.headers)
+        if busy or (status >= 500 and response.request.method in ("GET", "HEAD")):
+            response.read()
+            if busy:
+                limited.append(response)
+            hf_raise_for_status(response)
+
+    def asking(request: Any) -> None:
+        if limited:
+            hf_raise_for_status(limited[0])
+
+    hooks = get_session().event_hooks
+    hooks["response"].append(answered)
+    hooks["request"].append(asking)
     try:
         yield
     finally:
-        hooks.remove(_raise_early)
-
-
-def _raise_early(response: Any) -> None:
-    status = response.status_code
-    limited = status == 429 or (status == 503 and "Retry-After" in response.headers)
-    if limited or (status >= 500 and response.request.method in ("GET", "HEAD")):
-        response.read()
-        hf_raise_for_status(response)
+        hooks["request"].remove(asking)
+        hooks["response"].remove(answered)
 
 
 class _WithoutTokens(logging.Filter):
