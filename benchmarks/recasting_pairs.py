@@ -137,7 +137,7 @@ def wordnet_qa(folder: Path, items: int, text: Text) -> None:
                 "question": {
                     "stem": f"In 'the base of the lamp', {asked}",
                     "choices": [
-                        {"text": f"word{k}-{n}, defined as 'a thing that is good'", "label": str(k)}
+                        {"text": f"{text.word()}, defined as '{text.sentence(6)[:-1]}'", "label": str(k)}
                         for k in range(5)
                     ],
                 },

@@ -34,6 +34,9 @@ class Text:
             )
         )
 
+    def word(self) -> str:
+        return self._random.choice(WORDS)
+
     def name(self) -> str:
         return self._random.choice(NAMES)
 

@@ -60,12 +60,17 @@ def parse_schema(record: Record) -> Schema:
 
 def _correct(record: Record, answers: int) -> int:
     given = "".join(record.texts("correctAnswer")[:1])
-    match = _ANSWER.fullmatch(given)
-    number = ord(match.group(1)) - ord("A") if match else answers
-    if number >= answers:
+    number = _number_of_letter(given)
+    if number is None or number >= answers:
         known = ", ".join(chr(ord("A") + n) for n in range(answers))
         raise record.fault(UNKNOWN_ANSWER, "correctAnswer", value=given, fix=f"known answers: {known}")
     return number
+
+
+@lru_cache(maxsize=1 << 8)
+def _number_of_letter(given: str) -> int | None:
+    match = _ANSWER.fullmatch(given)
+    return ord(match.group(1)) - ord("A") if match else None
 
 
 class BlankSentence(NamedTuple):

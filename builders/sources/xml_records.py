@@ -94,43 +94,44 @@ class XmlRecords:
     def _collect_elements(self) -> None:
         """Have the parser add a record to `_found` for each element. Closures: they run for every tag."""
         parser, wanted, shown, found = self._parser, self.tag, self.file.shown, self._found
-        fields: dict[str, Any] | None = None
-        line = 0
-        here = top = _Path("")
-        # The pieces of text of all open elements, and where those of each begin: an element that ends takes
-        # its own away, so that those of the element around it are together again.
+        fields: dict[str, Any] = {}
+        line, inside = 0, False
+        here = _Path("")
+        # The pieces of text of all open elements, and where those of each below the record begin: an element
+        # that ends takes its own away, so that those of the element around it are together again.
         pieces: list[str] = []
         begins: list[int] = []
 
         def start(tag: str, attributes: dict[str, str]) -> None:
-            nonlocal fields, line, here
-            if fields is not None:
+            nonlocal fields, line, inside, here
+            if inside:
                 begins.append(len(pieces))
                 here = here[tag]
             elif tag == wanted:
                 fields = {f"@{name}": value for name, value in attributes.items()}
-                line = parser.CurrentLineNumber
+                line, inside = parser.CurrentLineNumber, True
 
         def end(tag: str) -> None:
-            nonlocal fields, here
-            if here is not top and fields is not None:
+            nonlocal inside, here
+            if begins:
                 begin = begins.pop()
-                if len(pieces) == begin + 1:
+                if len(pieces) - begin == 1:
                     text = pieces.pop()
                 else:
                     text = "".join(pieces[begin:])
                     del pieces[begin:]
-                if here.path in fields:
-                    fields[here.path].append(text)
+                path = here.path
+                if path in fields:
+                    fields[path].append(text)
                 else:
-                    fields[here.path] = [text]
+                    fields[path] = [text]
                 here = here.around
                 return
             pieces.clear()
-            if fields is not None:
+            if inside:
                 found.append(Record(shown, self.rows, line, fields))
                 self.rows += 1
-                fields = None
+                inside = False
 
         parser.StartElementHandler = start
         parser.EndElementHandler = end

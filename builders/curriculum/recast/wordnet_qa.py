@@ -77,7 +77,7 @@ def _question(record: Record) -> tuple[str, str, list[str]]:
 def _choice(record: Record, choice: object) -> tuple[str, str]:
     if not isinstance(choice, dict):
         raise record.fault("wrong type", "choices", value=choice, fix="give each choice a text and a label")
-    fields = record._replace(fields=choice)
+    fields = Record(record.path, record.row, record.line, choice)
     return fields.filled_text("text").strip(), fields.text("label")
 
 
