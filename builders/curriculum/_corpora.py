@@ -315,7 +315,7 @@ _CORPORA = (
     _corpus(
         "piqa",
         "PIQA",
-        "unknown",
+        "afl-3.0",
         "https://yonatanbisk.com/piqa/",
         "bisk-etal-2020-piqa",
         "{PIQA}: Reasoning about Physical Commonsense in Natural Language",
@@ -379,7 +379,7 @@ _CORPORA = (
     _corpus(
         "control",
         "ConTRoL",
-        "unknown",
+        "cc0-1.0",
         "https://github.com/csitfun/ConTRoL-dataset",
         "liu-etal-2021-natural",
         "Natural Language Inference in Context: Investigating Contextual Reasoning over Long Texts",
@@ -418,7 +418,7 @@ _CORPORA = (
     _corpus(
         "defeasible_nli",
         "defeasible NLI",
-        "unknown",
+        "mit",
         "https://github.com/rudinger/defeasible-nli",
         "rudinger-etal-2020-thinking",
         "Thinking Like a Skeptic: Defeasible Inference in Natural Language",
