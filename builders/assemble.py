@@ -39,8 +39,13 @@ _SEARCHED_SUMMARY = (
     "can cut subsets anew without the corpora."
 )
 
-# The samples were written for benchwright and carry its licence, not that of the corpus they imitate.
-_SAMPLE_LICENCE = {"licence": "apache-2.0", "licence_link": "https://www.apache.org/licenses/LICENSE-2.0"}
+# The samples were written for benchwright: they carry its licence, and come from no corpus they imitate.
+_SAMPLE = {
+    "licence": "apache-2.0",
+    "licence_link": "https://www.apache.org/licenses/LICENSE-2.0",
+    "redistribute": "text",
+    "source_datasets": (),
+}
 _LIBRARIES = ("datasets", "nltk", "numpy", "pyarrow", "rensa", "sqlglot", "sqlparse")
 
 
@@ -73,7 +78,11 @@ def assemble(
         specs = [spec for spec, _ in divided]
         source = SourceParts(builder, data, specs, tables)
     entries, ordered = published_tables(source, errata)
-    facts = _facts(builder, data, entries, options, on_bad_row)
+    facts = {
+        "benchwright": __version__,
+        "dataset": dataset_facts(builder, data, specs),
+        **_facts(builder, data, entries, options, on_bad_row),
+    }
     plan = [facts, [asdict(spec) for spec in specs], errata.publication.to_json(), dict(errata.names)]
     with ReleaseWriter(out, sha256_text(canonical_json(plan)), overwrite) as writer:
         # Files are written in threads: all that does not depend on them is done meanwhile.
@@ -229,6 +238,17 @@ def default_of(specs: Sequence[ConfigSpec]) -> str:
     return next((spec for spec in specs if spec.default), (forward or list(specs))[0]).name
 
 
+def dataset_facts(builder: Builder, data: SourceData, specs: Sequence[ConfigSpec]) -> dict[str, Any]:
+    """What the manifest says of a data set with these configs: licence and citations of their rows alone."""
+    parts = {spec.part for spec in specs if spec.part is not None}
+    return {
+        "builder": builder.name,
+        "published": builder.published,
+        **asdict(builder.info_of(parts)),
+        **(_SAMPLE if data.origin.kind == "sample" else {}),
+    }
+
+
 def _facts(
     builder: Builder,
     data: SourceData,
@@ -236,15 +256,8 @@ def _facts(
     options: BuildOptions,
     on_bad_row: Policy,
 ) -> dict[str, Any]:
-    """Everything in the manifest that is known before rows are placed."""
+    """How rows were made, for the manifest: all that is known before they are placed."""
     return {
-        "benchwright": __version__,
-        "dataset": {
-            "builder": builder.name,
-            "published": builder.published,
-            **asdict(builder.info),
-            **(_SAMPLE_LICENCE if data.origin.kind == "sample" else {}),
-        },
         "method": options.method,
         "choices": {**options.to_json(), "builder": builder.choices()},
         "source": {

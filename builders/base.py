@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -336,6 +336,12 @@ class Builder(ABC):
         self, root: Path, faults: FaultLog, origin: Origin, options: BuildOptions = DEFAULT_OPTIONS
     ) -> SourceData:
         """Read a source folder. Raises SourceError for files that cannot be used."""
+
+    def info_of(self, parts: Collection[str]) -> DatasetInfo:
+        """What is said of a release that has rows of these parts of the source that was read; `info` where
+        the source is one data set.
+        """
+        return self.info
 
     @abstractmethod
     def configs(

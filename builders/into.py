@@ -34,6 +34,7 @@ from ._errata import Errata
 from ._parts import PlacedConfig, SourceParts, divide
 from .assemble import (
     audit_rows,
+    dataset_facts,
     library_versions,
     published_tables,
     scores_summary,
@@ -147,6 +148,10 @@ class _Addition:
             made = {name: config.entry() for name, config in pending.items()}
             manifest = {
                 **self.base.manifest,
+                "dataset": {
+                    **self.base.manifest["dataset"],
+                    **dataset_facts(self.builder, self.data, [*there, *specs]),
+                },
                 "scores": {**self.base.manifest["scores"], **scores},
                 "configs": {**self.base.placed_configs, **made, **others},
                 "audit": auditing.report(findings, agreed),

@@ -180,10 +180,32 @@ def test_licence_and_citations_are_those_of_the_corpora_at_hand(
         shutil.copytree(SAMPLE / "sentiment", root / "spatial")
     builder = builders.get("curriculum")()
     data = builder.read(root, FaultLog(), Origin("folder"))
-    assert (builder.info.licence, builder.info.redistribute) == (licence, redistribute)
-    assert builder.info.citation.count("@") == 1 + len(names)
+    info = builder.info_of(data.parts)
+    assert (info.licence, info.redistribute) == (licence, redistribute)
+    assert info.citation.count("@") == 1 + len(names)
     assert "licence of coreference: cc (WinoGrande)" in data.notes
     assert builders.get("curriculum").info.licence == "unknown"
+
+
+def test_a_release_of_some_phenomena_has_the_licence_of_their_corpora(tmp_path: Path) -> None:
+    root = copy(tmp_path / "in", "winogrande", "sentiment")
+    release = build("curriculum", source=root, out=tmp_path / "one", configs=["coreference"])
+    found = release.dataset
+    assert (found["licence"], found["redistribute"]) == ("cc", "text")
+    assert found["source_datasets"] == ["allenai/winogrande"]
+    assert found["citation"].count("@") == 2
+    card = (release.path / "README.md").read_text()
+    assert "Sakaguchi" in card
+    assert "Poliak" not in card
+    options = {"source": root, "configs": ["sentiment"], "into": release.path}
+    both = build("curriculum", out=tmp_path / "two", **options).dataset  # type: ignore[arg-type]
+    assert (both["licence"], both["redistribute"]) == ("unknown", "ids_only")
+    assert both["citation"].count("@") == 3
+
+
+def test_the_sample_comes_from_no_corpus(release: ReleaseFolder) -> None:
+    found = release.dataset
+    assert (found["licence"], found["redistribute"], found["source_datasets"]) == ("apache-2.0", "text", [])
 
 
 def test_each_builder_makes_its_own_kind_and_every_config_by_name() -> None:
@@ -236,8 +258,9 @@ def test_a_corpus_of_a_package_has_no_known_licence(tmp_path: Path, plugin: Call
     builder = builders.get("curriculum")()
     data = builder.read(tmp_path / "source", FaultLog(), Origin("folder"))
     assert set(data.parts) == {"physicalqa"}
-    assert (builder.info.licence, builder.info.redistribute) == ("unknown", "ids_only")
-    assert builder.info.citation == CURRICULUM_CITATION
+    info = builder.info_of(data.parts)
+    assert (info.licence, info.redistribute) == ("unknown", "ids_only")
+    assert info.citation == CURRICULUM_CITATION
     assert "licence of physicalqa: unknown (hens)" in data.notes
 
 

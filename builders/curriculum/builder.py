@@ -6,9 +6,10 @@ Source: "Curriculum: A Broad-Coverage Benchmark for Linguistic Phenomena in Natu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -39,7 +40,6 @@ from .phenomena import (
     PHENOMENA,
     Corpus,
     Phenomenon,
-    Redistribute,
     common_licence,
     strictest,
 )
@@ -79,19 +79,14 @@ class _Curriculum(Builder):
     features = features_for(BINARY_NLI.labels or ())
     templates: ClassVar[dict[str, PromptTemplate]] = {}
     default_prompt = ""
+    _corpora: Mapping[str, Sequence[Corpus]] = MappingProxyType({})
 
     def read(
         self, root: Path, faults: FaultLog, origin: Origin, options: BuildOptions = DEFAULT_OPTIONS
     ) -> SourceData:
-        """Read the phenomena that are there (see `read_curriculum`); `info` is then of these.
-
-        Raises SourceError.
-        """
+        """Read the phenomena that are there (see `read_curriculum`). Raises SourceError."""
         source = read_curriculum(root, faults)
-        corpora = list(dict.fromkeys(corpus for made in source.rows for corpus in made.corpora))
-        # The sample is our own text, whatever corpora it imitates.
-        sample = origin.kind == "sample"
-        vars(self)["info"] = _info_of(type(self).info, corpora, "text" if sample else strictest(corpora))
+        self._corpora = {made.phenomenon.name: made.corpora for made in source.rows}
         return SourceData(
             table=source.table,
             origin=origin,
@@ -99,9 +94,15 @@ class _Curriculum(Builder):
             read=sum(made.read for made in source.rows),
             filtered=dict(faults.filtered),
             dropped=dict(faults.dropped),
-            notes=source.notes if sample else (*source.notes, *_licence_notes(source)),
+            notes=(*source.notes, *(() if origin.kind == "sample" else _licence_notes(source))),
             parts=source.parts,
         )
+
+    def info_of(self, parts: Collection[str]) -> DatasetInfo:
+        """Licence, citations and source data sets of the corpora of these phenomena."""
+        found = [corpora for name, corpora in self._corpora.items() if name in parts]
+        corpora = list(dict.fromkeys(corpus for of_phenomenon in found for corpus in of_phenomenon))
+        return _info_of(self.info, corpora)
 
     def configs(
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
@@ -177,7 +178,7 @@ class _Curriculum(Builder):
         return Path(__file__).parent.parent / "samples" / "curriculum"
 
 
-def _info_of(info: DatasetInfo, corpora: Sequence[Corpus], redistribute: Redistribute) -> DatasetInfo:
+def _info_of(info: DatasetInfo, corpora: Sequence[Corpus]) -> DatasetInfo:
     """`info` with licence, citations and source data sets of the corpora that the rows come from."""
     licence = common_licence(corpora)
     mixed = licence == "other"
@@ -185,7 +186,7 @@ def _info_of(info: DatasetInfo, corpora: Sequence[Corpus], redistribute: Redistr
         info,
         licence="mixed" if mixed else licence,
         licence_link=HOMEPAGE if mixed else "",
-        redistribute=redistribute,
+        redistribute=strictest(corpora),
         citation="\n".join(filter(None, [CURRICULUM_CITATION, *(corpus.citation for corpus in corpora)])),
         source_datasets=tuple(corpus.hub for corpus in corpora if corpus.hub is not None),
     )
@@ -206,7 +207,7 @@ def _info(pretty_name: str, summary: str) -> DatasetInfo:
         annotations_creators=("found",),
         tags=("natural-language-inference", "linguistic-phenomena", "curriculum"),
     )
-    return _info_of(info, corpora, strictest(corpora))
+    return _info_of(info, corpora)
 
 
 class CurriculumBuilder(_Curriculum):

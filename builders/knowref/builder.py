@@ -95,8 +95,6 @@ class KnowRefBuilder(Builder):
                 path=root,
                 fix="add the dumps of its months",
             )
-        if origin.kind == "sample":
-            vars(self)["info"] = replace(type(self).info, redistribute="text")
         return SourceData(
             table=_table(source.rows),
             origin=origin,

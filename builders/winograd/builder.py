@@ -6,7 +6,7 @@ Source: "An Analysis of Dataset Overlap on Winograd-Style Tasks" (2011.04767).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -88,7 +88,7 @@ class WinogradBuilder(Builder):
     def read(
         self, root: Path, faults: FaultLog, origin: Origin, options: BuildOptions = DEFAULT_OPTIONS
     ) -> SourceData:
-        """Read the test sets that are there (see `read_winograd`); `info` is then of these.
+        """Read the test sets that are there (see `read_winograd`).
 
         Of a set with several splits, one is the test set. Raises SourceError.
         """
@@ -101,7 +101,6 @@ class WinogradBuilder(Builder):
         }
         parts = {name: rows for name, rows in parts.items() if len(rows)}
         found = [TEST_SETS[name] for name in parts]
-        vars(self)["info"] = _info_of(type(self).info, found, sample=origin.kind == "sample")
         labels = {name: table.column("label").take(pa.array(rows)) for name, rows in parts.items()}
         vars(self)["_unlabelled"] = frozenset(
             name for name, of_part in labels.items() if of_part.null_count == len(of_part)
@@ -116,6 +115,10 @@ class WinogradBuilder(Builder):
             notes=(*source.notes, *([] if origin.kind == "sample" else _licence_notes(found))),
             parts=parts,
         )
+
+    def info_of(self, parts: Collection[str]) -> DatasetInfo:
+        """Licence, languages and citations of these test sets."""
+        return _info_of(self.info, [found for name, found in TEST_SETS.items() if name in parts])
 
     def configs(
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
@@ -205,8 +208,8 @@ def _test_rows(instances: pa.Table) -> tuple[pa.Table, dict[str, int]]:
     return instances.filter(pa.array(kept)), filtered
 
 
-def _info_of(info: DatasetInfo, found: Sequence[TestSet], *, sample: bool) -> DatasetInfo:
-    """`info` with licence, languages and citations of the test sets that are there."""
+def _info_of(info: DatasetInfo, found: Sequence[TestSet]) -> DatasetInfo:
+    """`info` with licence, languages and citations of these test sets."""
     licences = {each.licence for each in found}
     known = "unknown" not in licences
     licence = (licences.pop() if len(licences) == 1 else "mixed") if known else "unknown"
@@ -214,8 +217,7 @@ def _info_of(info: DatasetInfo, found: Sequence[TestSet], *, sample: bool) -> Da
         info,
         licence=licence,
         licence_link=info.homepage if licence == "mixed" else "",
-        # The sample is our own text, whatever it imitates.
-        redistribute="text" if sample or known else "ids_only",
+        redistribute="text" if known else "ids_only",
         citation="\n".join(dict.fromkeys([CITATION, *(each.citation for each in found)])),
         languages=tuple(dict.fromkeys(each.language for each in found)) or info.languages,
     )
