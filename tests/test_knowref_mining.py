@@ -325,6 +325,18 @@ def test_bad_labels(mine, tmp_path):
             labels(overwrite=True, **options)
 
 
+@pytest.mark.parametrize("place", ["mined", "notes", "labels.csv"])
+def test_overwrite_replaces_nothing_but_a_labelled_data_set(mine, tmp_path, place):
+    mined = mine()
+    file = write_csv(tmp_path / "labels.csv", answers(mined, lambda number: [0] * 5))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "KnowRef-60K_my_notes.json").write_text("precious")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match=f"{place} is no labelled data set, so it is left alone"):
+        import_labels(mined.folder, file, out=tmp_path / place, overwrite=True)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
 def test_three_annotators_and_tasks_that_nobody_answered(mine, tmp_path):
     mined = mine()
     votes = {0: [0, 0, 0], 1: [0, 1, 0], 2: [0, 1, "neither"], 3: [1, 1], 4: ["neither", 1, "neither"]}

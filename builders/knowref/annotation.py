@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ NO_AGREEMENT = "fewer annotators agree than asked for"
 NEITHER = "annotators agree on neither candidate"
 NOT_BALANCED = "left out for equal shares of both candidates"
 
+_LABELLED_FILE = re.compile(rf"funnel\.json|KnowRef-60K_(?:{'|'.join(PARTS)})(?:_hashed)?\.json")
 _TASK_COLUMNS = ("task_id", "text", "pronoun", "candidate_0", "candidate_1", "question")
 
 
@@ -166,15 +168,15 @@ def import_labels(
     where there are so many annotators).
 
     Writes `KnowRef-60K_PART.json` (texts) and `KnowRef-60K_PART_hashed.json` (hashes and new names, for
-    publication), both readable by the builder `knowref_60k` with `problems.jsonl`. Raises UsageError for
-    options and where no problem is left, SourceError for faults in the labels.
+    publication), both readable by the builder `knowref_60k` with `problems.jsonl`. With `overwrite` an
+    earlier labelled data set at `out` is replaced, and nothing else ever is. Raises UsageError for options
+    and where no problem is left, SourceError for faults in the labels.
     """
     agreement = annotators // 2 + 1 if agreement is None else agreement
     test_agreement = min(agreement + 1, annotators) if test_agreement is None else test_agreement
     _check(annotators, agreement, test_agreement, validation, test, balance)
     target = Path(out)
-    if target.exists() and not overwrite:
-        raise UsageError(f"{target} exists; add --overwrite or give another folder")
+    _check_target(target, overwrite)
     problems = {record["task_id"]: record for record in _problems(Path(mined))}
     faults = FaultLog(on_bad_row)
     answers = _read_answers(Path(labels), problems, faults)
@@ -196,6 +198,16 @@ def import_labels(
     )
     _write(target, balanced, funnel)
     return Labelled(target, sizes, funnel)
+
+
+def _check_target(target: Path, overwrite: bool) -> None:
+    """Raise UsageError unless `target` is free, or `overwrite` may replace it: by what is in it, ours."""
+    if not target.exists() and not target.is_symlink():
+        return
+    if not overwrite:
+        raise UsageError(f"{target} exists; add --overwrite or give another folder")
+    if not target.is_dir() or not all(_LABELLED_FILE.fullmatch(path.name) for path in target.iterdir()):
+        raise UsageError(f"{target} is no labelled data set, so it is left alone; give another folder")
 
 
 def _judged(
