@@ -319,6 +319,8 @@ def test_bad_labels(mine, tmp_path):
         ({"agreement": 6}, "more than half"),
         ({"test_agreement": 2}, "from 3 to 5"),
         ({"validation": 0.7, "test": 0.7}, "shares"),
+        ({"validation": float("nan")}, "shares nan and 0.05"),
+        ({"test": float("nan")}, "shares 0.05 and nan"),
         ({"balance": "odd"}, "no balance"),
     ):
         with pytest.raises(UsageError, match=word):

@@ -251,7 +251,8 @@ def _check(
         raise UsageError(
             f"test agreement of {test_agreement}; give a number from {agreement} to {annotators}"
         )
-    if validation < 0 or test < 0 or validation + test > 1:
+    # Written so that NaN, which compares with nothing, is refused.
+    if not (validation >= 0 and test >= 0 and validation + test <= 1):
         raise UsageError(f"shares {validation} and {test}; give shares of 0 or more that sum to 1 at most")
     if balance not in ("order", "drop", "none"):
         raise UsageError(f"no balance {show(balance)}; give order, drop or none")
