@@ -182,6 +182,17 @@ def test_tasks(mine, tmp_path):
         export_tasks(tmp_path, out=tmp_path / "none")
 
 
+def test_tasks_that_annotators_may_have_filled_in_are_not_replaced_unasked(mine, tmp_path):
+    mined = mine()
+    file, _ = export_tasks(mined.folder, out=tmp_path / "tasks").files
+    file.write_text("task_id,annotator,answer\n")
+    with pytest.raises(UsageError, match="has tasks already; add --overwrite"):
+        export_tasks(mined.folder, out=tmp_path / "tasks")
+    assert file.read_text() == "task_id,annotator,answer\n"
+    export_tasks(mined.folder, out=tmp_path / "tasks", overwrite=True)
+    assert len(file.read_text().splitlines()) == 32
+
+
 def answers(mined, votes):
     """Answers as (task, annotator, answer): `votes` gives the five of the task of that number, by name."""
     rows = []

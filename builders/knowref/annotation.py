@@ -73,19 +73,24 @@ class Labelled:
         )
 
 
-def export_tasks(mined: str | Path, *, out: str | Path, limit: int | None = None) -> Tasks:
+def export_tasks(
+    mined: str | Path, *, out: str | Path, limit: int | None = None, overwrite: bool = False
+) -> Tasks:
     """Write the problems of `mine_knowref` as tasks: `tasks.csv` and `tasks.jsonl` in the folder `out`.
 
     The columns are task_id, text (the pronoun in square brackets), pronoun, candidate_0, candidate_1 and
     question; answers are candidate_0, candidate_1 or neither. Every other task, by its hash, names the
     candidates in the reverse order, so that their order says nothing. `limit` tasks at most, the first ones.
 
-    Raises SourceError where `mined` is no folder of `mine_knowref`.
+    Raises SourceError where `mined` is no folder of `mine_knowref`, UsageError where tasks stand in `out`,
+    maybe with answers by now, unless `overwrite` is set.
     """
     rows = [_task(record) for record in _problems(Path(mined))][:limit]
     target = Path(out)
     files = target / "tasks.csv", target / "tasks.jsonl"
     new = [file for file in files if not file.exists()]
+    if len(new) < len(files) and not overwrite:
+        raise UsageError(f"{target} has tasks already; add --overwrite or give another folder")
     with made_folder(target):
         try:
             with atomic_open(files[0]) as table, atomic_open(files[1]) as lines:
