@@ -338,6 +338,20 @@ def test_bad_labels(mine, tmp_path):
             labels(overwrite=True, **options)
 
 
+def test_the_funnel_of_labels_is_that_of_the_dumps_mined_last(mine, tmp_path):
+    mine(["Not one of these comments is a problem."], dump="RC_2005-12.bz2")
+    mined = mine(dump="RC_2006-01.bz2")
+    file = write_csv(tmp_path / "labels.csv", answers(mined, lambda number: [0] * 5))
+    made = import_labels(mined.folder, file, out=tmp_path / "set")
+    assert made.funnel[: len(mined.funnel)] == mined.funnel
+    assert made.funnel[0].read == len(BODIES)
+    # The same comments under another name are mined already.
+    (tmp_path / "RC_2006-01.bz2").rename(tmp_path / "RC_2006-02.bz2")
+    again = mine(dump="RC_2006-02.bz2")
+    made = import_labels(again.folder, file, out=tmp_path / "set", overwrite=True)
+    assert made.funnel[: len(again.funnel)] == again.funnel == mined.funnel
+
+
 @pytest.mark.parametrize("place", ["mined", "notes", "labels.csv"])
 def test_overwrite_replaces_nothing_but_a_labelled_data_set(mine, tmp_path, place):
     mined = mine()

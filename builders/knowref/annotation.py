@@ -197,7 +197,7 @@ def import_labels(
     mining = StageFolder(Path(mined))
     read = sum(len(given.by_annotator) for given in answers.values())
     funnel = (
-        *mining.funnel([*mining.names("sentences/"), CHUNKED, PROBLEMS, SWAPPED]),
+        *mining.funnel([*mining.made_of(CHUNKED), CHUNKED, PROBLEMS, SWAPPED]),
         FunnelStage("answers", "answers", read, faults.dropped),
         FunnelStage("labels", "problems", kept, dropped),
     )
