@@ -319,6 +319,17 @@ def test_choices_that_are_refused(tmp_path: Path, options: dict[str, str], reaso
     assert str(caught.value).startswith(reason)
 
 
+@pytest.mark.parametrize("location", ["", " "])
+def test_an_empty_name_is_not_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str
+) -> None:
+    write(tmp_path / "a.txt", "One.\n")
+    monkeypatch.chdir(tmp_path)
+    assert [document.text for document in open_corpus(".")] == ["One."]
+    with pytest.raises(UsageError, match="a corpus is named by an empty text"):
+        open_corpus(location)
+
+
 @pytest.mark.corpora
 def test_the_real_corpora(data_folder: Path) -> None:
     folder = data_folder / "corpora"

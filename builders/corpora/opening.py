@@ -73,6 +73,8 @@ def open_corpus(
         raise UsageError(f"unknown form of a corpus {form!r}; {closest(form, FORMS)}")
     if on_bad_row not in get_args(Policy):
         raise UsageError(f"unknown on_bad_row {on_bad_row!r}; known: {', '.join(get_args(Policy))}")
+    if not str(location).strip():
+        raise UsageError("a corpus is named by an empty text; give a file, a folder, sample or hub:ORG/NAME")
     rewrite = detokenized if detokenize else None
     choices = {"sentences": sentences, "detokenize": detokenize, "on_bad_row": on_bad_row}
     on_hub = isinstance(location, str) and location.startswith(PREFIX)
