@@ -319,6 +319,22 @@ def test_choices_that_are_refused(tmp_path: Path, options: dict[str, str], reaso
     assert str(caught.value).startswith(reason)
 
 
+def test_no_folder_of_a_corpus_is_left_out_in_silence(tmp_path: Path) -> None:
+    root, elsewhere = tmp_path / "corpus", tmp_path / "elsewhere"
+    write(root / "en" / "news" / "2020" / "01" / "15" / "part.txt", "Deep.\n")
+    assert read(root) == [("en/news/2020/01/15/part.txt:1", "Deep.")]
+    elsewhere.mkdir()
+    (root / "books").symlink_to(elsewhere)
+    assert len(read(root)) == 1
+    write(elsewhere / "book.txt", "Linked.\n")
+    told = ": a folder of the corpus would be left out: it is a link or lies too deep"
+    assert message(root).startswith(f"/books{told}; give it as a corpus of its own")
+    assert read(root / "books") == [("book.txt:1", "Linked.")]
+    (root / "books").unlink()
+    write(root / "1/2/3/4/5/6/7/8/9/10/part.txt", "Too deep.\n")
+    assert message(root).startswith(f"/1/2/3/4/5/6/7/8/9/10{told}")
+
+
 @pytest.mark.parametrize("location", ["", " "])
 def test_an_empty_name_is_not_the_working_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str
