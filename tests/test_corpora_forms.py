@@ -335,6 +335,19 @@ def test_no_folder_of_a_corpus_is_left_out_in_silence(tmp_path: Path) -> None:
     assert message(root).startswith(f"/1/2/3/4/5/6/7/8/9/10{told}")
 
 
+def test_what_lies_beside_a_corpus_is_told_by_more_than_its_name(tmp_path: Path) -> None:
+    for name in ("README", "LICENSE.txt", "cats.txt", "citation.md", "license.json"):
+        write(tmp_path / "text" / name, "About the corpus.\n")
+    write(tmp_path / "text" / "a.txt", "One.\n")
+    assert read(tmp_path / "text") == [("a.txt:1", "One.")]
+    for name in ("cats.jsonl", "contents.jsonl.gz", "dogs.jsonl"):
+        data = json_lines({"text": name}).encode()
+        write(tmp_path / "records" / name, gzip.compress(data) if name.endswith(".gz") else data)
+    assert [text for _, text in read(tmp_path / "records")] == [
+        "cats.jsonl", "contents.jsonl.gz", "dogs.jsonl",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("location", ["", " "])
 def test_an_empty_name_is_not_the_working_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str

@@ -197,6 +197,9 @@ def _files(root: Path, form: str | None, pattern: str | None) -> tuple[list[Inpu
 
 
 def _is_about(file: InputFile) -> bool:
+    if _kind(file) not in ("text", "unknown") and plain_suffix(file) != "json":
+        # Records, whatever they are called.
+        return False
     stem = PurePosixPath(plain_name(file)).name.lower().split(".")[0]
     return stem in _ABOUT or plain_suffix(file) == "md"
 
