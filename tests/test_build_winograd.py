@@ -230,6 +230,15 @@ def test_other_cutoffs_from_published_scores(made: ReleaseFolder, folder: Path) 
     assert notes[0]["code"] == "overlap_cut"
 
 
+def test_cutoffs_that_one_name_would_stand_for_are_refused(made: ReleaseFolder, folder: Path) -> None:
+    with pytest.raises(UsageError, match="would both be called wsc285_overlap_q50; leave one out"):
+        build(
+            "winograd", source="sample", out=folder / "x", scores=made.path,
+            cutoff_quantile=[0.5, 0.500000000001],
+        )  # fmt: skip
+    assert not (folder / "x").exists()
+
+
 def test_configs_are_added_to_a_release(made: ReleaseFolder, small: ReleaseFolder, folder: Path) -> None:
     grown = build(
         "winograd", source="sample", out=folder / "grown", into=small.path, cache=folder / "cache",
