@@ -239,6 +239,22 @@ def test_cutoffs_that_one_name_would_stand_for_are_refused(made: ReleaseFolder, 
     assert not (folder / "x").exists()
 
 
+def test_hits_that_do_not_score_are_told_of(folder: Path) -> None:
+    # One document: each of its words is in all of them, and the paper's weight is ln(0.5 / 1.5).
+    corpus = folder / "single.txt"
+    corpus.write_text("Nobody knew why the baker did not sell the waiter what he had promised.\n")
+    options = {"source": "sample", "cache": folder / "cache", "corpus": [corpus], "configs": ["wsc285"]}
+    with pytest.warns(BenchwrightWarning, match="wsc285 with hits but no score above 0: 2;") as caught:
+        small = build("winograd", out=folder / "single", **options)
+    assert "give --idf whoosh" in str(caught[0].message)
+    hits = [hit for row in rows(small, "wsc285") for hit in row["hits"]]
+    assert [hit["score"] < 0 for hit in hits] == [True, True]
+    assert max(row["best_score"] for row in rows(small, "wsc285")) == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", BenchwrightWarning)
+        build("winograd", out=folder / "single-whoosh", idf="whoosh", **options)
+
+
 def test_configs_are_added_to_a_release(made: ReleaseFolder, small: ReleaseFolder, folder: Path) -> None:
     grown = build(
         "winograd", source="sample", out=folder / "grown", into=small.path, cache=folder / "cache",
@@ -284,10 +300,12 @@ def test_withdrawn_rows_leave_no_hits(small: ReleaseFolder, folder: Path) -> Non
 def test_diff_tells_of_other_hits(small: ReleaseFolder, folder: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "more.txt"
     corpus.write_text("Marta thanked nobody since she had drawn the way.\n", encoding="utf-8")
-    other = build(
-        "winograd", source="sample", out=folder / "more", cache=folder / "cache",
-        corpus=["sample", str(corpus)], configs=["wsc285"],
-    )  # fmt: skip
+    # In a corpus of one document no word is rare.
+    with pytest.warns(BenchwrightWarning, match="with hits but no score above 0: 1;"):
+        other = build(
+            "winograd", source="sample", out=folder / "more", cache=folder / "cache",
+            corpus=["sample", str(corpus)], configs=["wsc285"],
+        )  # fmt: skip
     hits = [row["hits"] for row in rows(other, "wsc285")][5]
     assert [hit["corpus"] for hit in hits] == ["more"]
     found = diff(small.path, other.path)
