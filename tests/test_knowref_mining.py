@@ -364,6 +364,24 @@ def test_overwrite_replaces_nothing_but_a_labelled_data_set(mine, tmp_path, plac
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
+def test_what_stands_behind_a_missing_folder_is_kept(mine, tmp_path):
+    mined = mine()
+    file = write_csv(tmp_path / "labels.csv", answers(mined, lambda number: [0] * 5))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "tasks.csv").write_text("precious")
+    out = tmp_path / "missing" / ".." / "notes"
+    for write in (
+        lambda: import_labels(mined.folder, file, out=out),
+        lambda: export_tasks(mined.folder, out=out),
+        lambda: mine(out="missing/../notes"),
+    ):
+        with pytest.raises(UsageError, match="goes up from a folder that does not exist"):
+            write()
+    assert [path.name for path in (tmp_path / "notes").iterdir()] == ["tasks.csv"]
+    assert (tmp_path / "notes" / "tasks.csv").read_text() == "precious"
+    assert not (tmp_path / "missing").exists()
+
+
 def test_three_annotators_and_tasks_that_nobody_answered(mine, tmp_path):
     mined = mine()
     votes = {0: [0, 0, 0], 1: [0, 1, 0], 2: [0, 1, "neither"], 3: [1, 1], 4: ["neither", 1, "neither"]}

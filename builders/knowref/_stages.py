@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from ...atomic import atomic_open, write_text
+from ...atomic import atomic_open, goes_up_from_nothing, write_text
 from ...errors import SourceError, UsageError, show
 from ...hashing import canonical_json, sha256_text
 
@@ -69,6 +69,7 @@ class StageFolder:
     def __init__(self, root: Path) -> None:
         self.root = root
         state = root / _STATE
+        check_way(root)
         if root.exists() and not root.is_dir():
             raise UsageError(f"{root} is a file; give a folder for the stages")
         if root.is_dir() and not state.is_file() and any(root.iterdir()):
@@ -143,6 +144,12 @@ class StageFolder:
     def lines(self, name: str) -> Iterator[dict[str, Any]]:
         """The records of a file. Raises SourceError for a line that is no JSON object."""
         yield from read_lines(self.root / name)
+
+
+def check_way(path: Path) -> None:
+    """Raise UsageError for a place that cannot be looked at yet: it goes up from a folder that is missing."""
+    if goes_up_from_nothing(path):
+        raise UsageError(f"{path} goes up from a folder that does not exist; give a plain path")
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from ...errors import SourceError, UsageError, show
 from ...faults import FaultLog, Policy
 from ..sources.files import InputFile
 from ..sources.records import Record, Records
-from ._stages import FunnelStage, StageFolder, made_folder, read_lines
+from ._stages import FunnelStage, StageFolder, check_way, made_folder, read_lines
 from .mining import CHUNKED, PROBLEMS, SWAPPED
 
 Balance = Literal["order", "drop", "none"]
@@ -88,6 +88,7 @@ def export_tasks(
     rows = [_task(record) for record in _problems(Path(mined))][:limit]
     target = Path(out)
     files = target / "tasks.csv", target / "tasks.jsonl"
+    check_way(target)
     new = [file for file in files if not file.exists()]
     if len(new) < len(files) and not overwrite:
         raise UsageError(f"{target} has tasks already; add --overwrite or give another folder")
@@ -207,6 +208,7 @@ def import_labels(
 
 def _check_target(target: Path, overwrite: bool) -> None:
     """Raise UsageError unless `target` is free, or `overwrite` may replace it: by what is in it, ours."""
+    check_way(target)
     if not target.exists() and not target.is_symlink():
         return
     if not overwrite:
