@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -122,3 +124,32 @@ def test_missing_ray_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", absent)
     with pytest.raises(PrerequisiteError, match=r"pip install benchwright\[ray\]"):
         open_executor("ray")
+
+
+def test_workers_have_nothing_to_say_of_an_interrupt() -> None:
+    program = (
+        "import time\n"
+        "from benchwright.executor import LocalExecutor\n"
+        "if __name__ == '__main__':\n"
+        "    with LocalExecutor(3) as executor:\n"
+        "        executor.map(abs, [1, 2, 3])\n"
+        "        print('ready', flush=True)\n"
+        "        try:\n"
+        "            executor.map(time.sleep, [60, 60])\n"
+        "        except KeyboardInterrupt:\n"
+        "            print('interrupted')\n"
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert run.stdout is not None
+    assert run.stdout.readline() == "ready\n"
+    # Two workers are busy or about to be, one is idle; all are interrupted, as by a terminal.
+    time.sleep(0.5)
+    os.killpg(run.pid, signal.SIGINT)
+    assert run.communicate(timeout=30) == ("interrupted\n", "")
+    assert run.returncode == 0
