@@ -13,7 +13,7 @@ from types import ModuleType
 
 import pytest
 
-from benchwright.errors import PrerequisiteError, SourceError, UsageError
+from benchwright.errors import PrerequisiteError, SourceError, SourceErrors, UsageError
 from benchwright.executor import (
     Executor,
     LocalExecutor,
@@ -36,6 +36,12 @@ def _fails_at_three(number: int) -> int:
     if number == 3:
         raise SourceError("a bad shard", row=number)
     return number
+
+
+def _fails_with_all_it_knows(number: int) -> int:
+    if number == 0:
+        raise SourceErrors([SourceError("a bad row", path="a.txt", row=7)], more=True)
+    raise PrerequisiteError("no zstandard", "pip install zstandard")
 
 
 def _dies_once(number: int, *, folder: Path, at: int) -> int:
@@ -83,6 +89,12 @@ def test_errors_arrive_as_they_are(executor: Executor) -> None:
     with pytest.raises(SourceError, match=r"^row 3: a bad shard$"):
         executor.map(_fails_at_three, range(6))
     assert executor.map(_square, [5]) == [25]
+    with pytest.raises(SourceErrors) as told:
+        executor.map(_fails_with_all_it_knows, [0])
+    assert str(told.value).startswith("a.txt, row 7: a bad row\nat least 1 bad row(s)")
+    assert told.value.faults[0].row == 7
+    with pytest.raises(PrerequisiteError, match="no zstandard; run: pip install zstandard"):
+        executor.map(_fails_with_all_it_knows, [1])
 
 
 @pytest.mark.parametrize("name", ["local", "ray"])
