@@ -26,7 +26,7 @@ from benchwright.builders.verify import verify
 from benchwright.builders.winograd.builder import winograd_features
 from benchwright.builders.winograd.queries import copies_of, searched_text
 from benchwright.cli import main
-from benchwright.errors import BenchwrightWarning, ReleaseError, SplitError, UsageError
+from benchwright.errors import BenchwrightWarning, ReleaseError, SourceErrors, SplitError, UsageError
 from benchwright.features import HEAD, OVERLAP
 from benchwright.release import ReleaseFolder
 
@@ -237,6 +237,21 @@ def test_cutoffs_that_one_name_would_stand_for_are_refused(made: ReleaseFolder, 
             cutoff_quantile=[0.5, 0.500000000001],
         )  # fmt: skip
     assert not (folder / "x").exists()
+
+
+@pytest.mark.parametrize("executor", ["serial", "local"])
+def test_bad_rows_of_a_corpus_are_told_or_dropped_on_demand(folder: Path, executor: str) -> None:
+    corpus = folder / "broken.txt"
+    corpus.write_bytes(b"A good line.\n\xff\xfe\nAnother line.\n")
+    options: dict[str, Any] = {
+        "source": "sample", "corpus": [corpus], "configs": ["wsc285"], "cache": folder / f"cache-{executor}",
+        "executor": executor, **({} if executor == "serial" else {"workers": 2}),
+    }  # fmt: skip
+    with pytest.raises(SourceErrors, match=r"broken.txt, line 2: not UTF-8; save the file as UTF-8"):
+        build("winograd", out=folder / f"broken-{executor}", **options)
+    made = build("winograd", out=folder / f"broken-{executor}", on_bad_row="drop", **options)
+    (found,) = made.manifest["scores"]["bm25_wsc285"]["provenance"]["corpora"]
+    assert (found["documents"], found["dropped"]) == (2, {"not UTF-8": 1})
 
 
 def test_hits_that_do_not_score_are_told_of(folder: Path) -> None:
