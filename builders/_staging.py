@@ -19,7 +19,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from ..atomic import recover, replace_folder
+from ..atomic import goes_up_from_nothing, recover, replace_folder
 from ..errors import ReleaseError, show
 from ..hashing import canonical_json, sha256_file
 from ..release import MANIFEST, leads_outside
@@ -36,6 +36,8 @@ def check_target(target: Path, overwrite: bool) -> None:
     """
     if target.name in ("", ".."):
         raise ReleaseError(f"{target} cannot become a release; name a folder to make")
+    if goes_up_from_nothing(target):
+        raise ReleaseError(f"{target} goes up from a folder that does not exist; give a plain path")
     with writing(target):
         if not target.exists() and not target.is_symlink():
             return

@@ -185,6 +185,7 @@ def build(
             ray_address=ray_address,
             shards=shards,
         ),
+        on_bad_row=on_bad_row,
         cache=cache,
         progress=progress,
     )

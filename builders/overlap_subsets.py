@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ..errors import UsageError
 from ..splitting.overlap import PUBLISHED_CUTOFFS
 from .base import BuildOptions
 
@@ -25,13 +26,24 @@ def overlap_cutoffs(options: BuildOptions) -> list[float]:
     return list(PUBLISHED_CUTOFFS if options.overlap_cutoff is None else options.overlap_cutoff)
 
 
-def overlap_subsets(name: str, options: BuildOptions) -> Iterator[OverlapSubset]:
+def overlap_subsets(name: str, options: BuildOptions) -> list[OverlapSubset]:
     """The subsets of the rows `name`: above each cut-off, above each quantile, and those that find nothing.
+
+    Raises UsageError for two of one name: their cut-offs differ beyond the digits that a name has.
 
     >>> options = BuildOptions(overlap_cutoff=(12.5,), cutoff_quantile=(0.9,))
     >>> [subset.name for subset in overlap_subsets("dpr", options)]
     ['dpr_overlap_gt12_5', 'dpr_overlap_q90', 'dpr_no_overlap']
     """
+    made = list(_subsets(name, options))
+    names = [subset.name for subset in made]
+    for subset in names:
+        if names.count(subset) > 1:
+            raise UsageError(f"two cut-offs or quantiles would both be called {subset}; leave one out")
+    return made
+
+
+def _subsets(name: str, options: BuildOptions) -> Iterator[OverlapSubset]:
     for cutoff in overlap_cutoffs(options):
         yield OverlapSubset(
             f"{name}_overlap_gt{_in_name(cutoff)}",

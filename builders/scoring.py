@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ..cache import cache_folder
 from ..errors import ReleaseError, UsageError
+from ..faults import Policy
 from ..progress import Stage, no_progress
 from ..registry import closest
 from ..release import WITHOUT_TEXT, ReleaseFolder
@@ -49,6 +50,7 @@ class TableMaker:
     device: str = "auto"
     start_token: str | int | None = None
     search: CorpusSearch = field(default_factory=CorpusSearch)
+    on_bad_row: Policy = "fail"
     cache: str | Path | None = None
     progress: Stage = no_progress
 
@@ -117,7 +119,15 @@ class TableMaker:
     ) -> ScoreTable:
         if spec.scorer == "bm25":
             rows, cache = data.part(spec.part).table, cache_folder(self.cache)
-            return self.search.table(builder, rows, spec.part, options, cache=cache, progress=self.progress)
+            return self.search.table(
+                builder,
+                rows,
+                spec.part,
+                options,
+                cache=cache,
+                on_bad_row=self.on_bad_row,
+                progress=self.progress,
+            )
         return make_table(
             builder,
             data.part(config.part).table,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import BenchwrightWarning, UsageError, show
 from ..faults import Policy
@@ -101,7 +102,7 @@ class CorpusSearch:
         corpora = [self._open(location, on_bad_row) for location in locations]
         analyzer = self.chinese_analyzer if language == CHINESE else ENGLISH_ANALYZER
         queries = builder.overlap_queries(rows, self._construction(options), analyzer, progress)
-        return score_by_overlap(
+        made = score_by_overlap(
             rows,
             queries,
             corpora,
@@ -110,6 +111,8 @@ class CorpusSearch:
             execution=self._execution,
             progress=progress,
         )
+        _tell_of_idle_hits(made.table, part or builder.name)
+        return made
 
     @property
     def _execution(self) -> Execution:
@@ -139,6 +142,19 @@ class CorpusSearch:
             hits_per_query=self.hits_per_query,
             top_hits=self.top_hits,
         )
+
+
+def _tell_of_idle_hits(table: pa.Table, part: str) -> None:
+    """Warn of rows whose hits all score 0 or less, as the paper's formula has it of common words."""
+    hits, best = table.column("num_hits"), table.column("best_score")
+    idle = pc.sum(pc.and_(pc.greater(hits, 0), pc.less_equal(best, 0.0))).as_py() or 0
+    if idle:
+        message = (
+            f"rows of {part} with hits but no score above 0: {idle}; they do not count as overlapping, "
+            "since half of the documents or more have their words; search a larger corpus, or give "
+            "--idf whoosh"
+        )
+        warnings.warn(message, BenchwrightWarning, stacklevel=3)
 
 
 def searchable(

@@ -167,11 +167,13 @@ def subset_sentences(parameters: Mapping[str, Any]) -> Iterator[Markdown]:
     mapping = parameters.get("mapping")
     splits = [name for name, place in mapping.items() if place] if isinstance(mapping, Mapping) else []
     rows = compose("Rows of the source's {splits}", splits=codes(splits)) if splits else Markdown("Rows")
+    without = parameters.get("without_copies") is True
     yield compose(
-        "{rows} whose best score is {side} {where}; all others are in no split.",
+        "{rows} whose best score is {side} {where}{copies}; all others are in no split.",
         rows=rows,
         side=side,
         where=where,
+        copies=Markdown(" and of which no corpus holds an exact copy" if without else ""),
     )
 
 

@@ -73,11 +73,14 @@ def export_tasks(
     mined: Mined,
     out: Annotated[Path, typer.Option(metavar="DIR", help="A folder for tasks.csv and tasks.jsonl.")],
     limit: Annotated[int | None, typer.Option(help="Most tasks; the first ones.", min=1)] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace tasks that stand at --out.")
+    ] = False,
 ) -> None:
     """Write mined problems as tasks for annotators: whom does the pronoun stand for?"""
     from ..builders.knowref import export_tasks as function
 
-    typer.echo(str(function(mined, out=out, limit=limit)))
+    typer.echo(str(function(mined, out=out, limit=limit, overwrite=overwrite)))
 
 
 @mine_app.command()

@@ -89,6 +89,18 @@ def replace_folder(staged: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
+def goes_up_from_nothing(path: Path) -> bool:
+    """Whether a path has a `..` behind a folder that does not exist, as in `missing/../folder`.
+
+    What stands at such a path cannot be looked at before that folder is made, and then is another thing.
+
+    >>> goes_up_from_nothing(Path("missing/../folder")), goes_up_from_nothing(Path("../missing/folder"))
+    (True, False)
+    """
+    ups = [place for place, part in enumerate(path.parts) if part == ".."]
+    return bool(ups) and not Path(*path.parts[: ups[-1] + 1]).exists()
+
+
 def recover(target: Path) -> None:
     """Undo a kill inside `replace_folder`: put the old folder back, or remove what was replaced."""
     old = target.with_name(f".{target.name}.old")

@@ -91,6 +91,10 @@ class SourceErrors(SourceError):
         super().__init__(faults[0].reason, path=faults[0].path)
         self._more = more
 
+    def __reduce__(self) -> tuple[type[SourceErrors], tuple[list[SourceError], bool]]:
+        # Else an exception is made again of its message alone, and a worker's would not arrive.
+        return type(self), (self.faults, self._more)
+
     def __str__(self) -> str:
         lines = [str(fault) for fault in self.faults]
         known = f"at least {len(lines)}" if self._more else str(len(lines))
@@ -104,6 +108,9 @@ class PrerequisiteError(BenchwrightError):
     def __init__(self, what: str, install: str) -> None:
         self.what, self.install = what, install
         super().__init__(f"{what}; run: {install}")
+
+    def __reduce__(self) -> tuple[type[PrerequisiteError], tuple[str, str]]:
+        return type(self), (self.what, self.install)
 
 
 class SplitError(BenchwrightError):

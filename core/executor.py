@@ -14,6 +14,7 @@ import logging
 import multiprocessing
 import os
 import pickle
+import signal
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -128,7 +129,9 @@ class LocalExecutor(Executor):
         """Work on the `wanted` items, one a worker at a time; returns those that ran when one died."""
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self._workers, mp_context=context)
+            self._pool = ProcessPoolExecutor(
+                self._workers, mp_context=context, initializer=_end_when_interrupted
+            )
         running: dict[Future[Result], int] = {}
         following = iter(wanted)
         try:
@@ -241,6 +244,11 @@ def _call(paths: list[str], work: bytes) -> Any:
     sys.path.extend(path for path in paths if path not in sys.path)
     function, item = pickle.loads(work)
     return function(item)
+
+
+def _end_when_interrupted() -> None:
+    # A terminal interrupts all processes at once, and only the first of them has something to say of it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _cores() -> int:

@@ -26,7 +26,7 @@ from benchwright.builders.verify import verify
 from benchwright.builders.winograd.builder import winograd_features
 from benchwright.builders.winograd.queries import copies_of, searched_text
 from benchwright.cli import main
-from benchwright.errors import BenchwrightWarning, ReleaseError, SplitError, UsageError
+from benchwright.errors import BenchwrightWarning, ReleaseError, SourceErrors, SplitError, UsageError
 from benchwright.features import HEAD, OVERLAP
 from benchwright.release import ReleaseFolder
 
@@ -230,6 +230,46 @@ def test_other_cutoffs_from_published_scores(made: ReleaseFolder, folder: Path) 
     assert notes[0]["code"] == "overlap_cut"
 
 
+def test_cutoffs_that_one_name_would_stand_for_are_refused(made: ReleaseFolder, folder: Path) -> None:
+    with pytest.raises(UsageError, match="would both be called wsc285_overlap_q50; leave one out"):
+        build(
+            "winograd", source="sample", out=folder / "x", scores=made.path,
+            cutoff_quantile=[0.5, 0.500000000001],
+        )  # fmt: skip
+    assert not (folder / "x").exists()
+
+
+@pytest.mark.parametrize("executor", ["serial", "local"])
+def test_bad_rows_of_a_corpus_are_told_or_dropped_on_demand(folder: Path, executor: str) -> None:
+    corpus = folder / "broken.txt"
+    corpus.write_bytes(b"A good line.\n\xff\xfe\nAnother line.\n")
+    options: dict[str, Any] = {
+        "source": "sample", "corpus": [corpus], "configs": ["wsc285"], "cache": folder / f"cache-{executor}",
+        "executor": executor, **({} if executor == "serial" else {"workers": 2}),
+    }  # fmt: skip
+    with pytest.raises(SourceErrors, match=r"broken.txt, line 2: not UTF-8; save the file as UTF-8"):
+        build("winograd", out=folder / f"broken-{executor}", **options)
+    made = build("winograd", out=folder / f"broken-{executor}", on_bad_row="drop", **options)
+    (found,) = made.manifest["scores"]["bm25_wsc285"]["provenance"]["corpora"]
+    assert (found["documents"], found["dropped"]) == (2, {"not UTF-8": 1})
+
+
+def test_hits_that_do_not_score_are_told_of(folder: Path) -> None:
+    # One document: each of its words is in all of them, and the paper's weight is ln(0.5 / 1.5).
+    corpus = folder / "single.txt"
+    corpus.write_text("Nobody knew why the baker did not sell the waiter what he had promised.\n")
+    options = {"source": "sample", "cache": folder / "cache", "corpus": [corpus], "configs": ["wsc285"]}
+    with pytest.warns(BenchwrightWarning, match="wsc285 with hits but no score above 0: 2;") as caught:
+        small = build("winograd", out=folder / "single", **options)
+    assert "give --idf whoosh" in str(caught[0].message)
+    hits = [hit for row in rows(small, "wsc285") for hit in row["hits"]]
+    assert [hit["score"] < 0 for hit in hits] == [True, True]
+    assert max(row["best_score"] for row in rows(small, "wsc285")) == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", BenchwrightWarning)
+        build("winograd", out=folder / "single-whoosh", idf="whoosh", **options)
+
+
 def test_configs_are_added_to_a_release(made: ReleaseFolder, small: ReleaseFolder, folder: Path) -> None:
     grown = build(
         "winograd", source="sample", out=folder / "grown", into=small.path, cache=folder / "cache",
@@ -279,10 +319,12 @@ def test_withdrawn_rows_leave_no_hits(small: ReleaseFolder, folder: Path) -> Non
 def test_diff_tells_of_other_hits(small: ReleaseFolder, folder: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "more.txt"
     corpus.write_text("Marta thanked nobody since she had drawn the way.\n", encoding="utf-8")
-    other = build(
-        "winograd", source="sample", out=folder / "more", cache=folder / "cache",
-        corpus=["sample", str(corpus)], configs=["wsc285"],
-    )  # fmt: skip
+    # In a corpus of one document no word is rare.
+    with pytest.warns(BenchwrightWarning, match="with hits but no score above 0: 1;"):
+        other = build(
+            "winograd", source="sample", out=folder / "more", cache=folder / "cache",
+            corpus=["sample", str(corpus)], configs=["wsc285"],
+        )  # fmt: skip
     hits = [row["hits"] for row in rows(other, "wsc285")][5]
     assert [hit["corpus"] for hit in hits] == ["more"]
     found = diff(small.path, other.path)

@@ -15,7 +15,7 @@ from pytest_regressions.file_regression import FileRegressionFixture
 
 from benchwright.cards import render_card, write_card
 from benchwright.cards.harness.questions import questions
-from benchwright.cards.overlap_data import CorpusOverlap, searched_test_sets
+from benchwright.cards.overlap_data import CorpusOverlap, searched_test_sets, subset_sentences
 from benchwright.errors import ReleaseError
 from benchwright.release import ReleaseFolder
 
@@ -314,3 +314,12 @@ def test_lines_on_configs_that_are_gone_are_left_out(release: ReleaseFolder) -> 
     found["overlap_subsets"].append({**found["overlap_subsets"][0], "subset": "toy_overlap_gt99"})
     write_analyses(release, found)
     assert "gt99" not in render_card(release)
+
+
+@pytest.mark.parametrize(
+    ("more", "copies"), [({}, ""), ({"without_copies": True}, " and of which no corpus")]
+)
+def test_rows_that_are_left_out_for_a_copy_are_spoken_of(more: dict[str, Any], copies: str) -> None:
+    (sentence,) = subset_sentences({"subset": "no_overlap", "cutoff": 0.0, **more})
+    copies += " holds an exact copy" if copies else ""
+    assert sentence == f"Rows whose best score is **at most** 0{copies}; all others are in no split."

@@ -319,6 +319,46 @@ def test_choices_that_are_refused(tmp_path: Path, options: dict[str, str], reaso
     assert str(caught.value).startswith(reason)
 
 
+def test_no_folder_of_a_corpus_is_left_out_in_silence(tmp_path: Path) -> None:
+    root, elsewhere = tmp_path / "corpus", tmp_path / "elsewhere"
+    write(root / "en" / "news" / "2020" / "01" / "15" / "part.txt", "Deep.\n")
+    assert read(root) == [("en/news/2020/01/15/part.txt:1", "Deep.")]
+    elsewhere.mkdir()
+    (root / "books").symlink_to(elsewhere)
+    assert len(read(root)) == 1
+    write(elsewhere / "book.txt", "Linked.\n")
+    told = ": a folder of the corpus would be left out: it is a link or lies too deep"
+    assert message(root).startswith(f"/books{told}; give it as a corpus of its own")
+    assert read(root / "books") == [("book.txt:1", "Linked.")]
+    (root / "books").unlink()
+    write(root / "1/2/3/4/5/6/7/8/9/10/part.txt", "Too deep.\n")
+    assert message(root).startswith(f"/1/2/3/4/5/6/7/8/9/10{told}")
+
+
+def test_what_lies_beside_a_corpus_is_told_by_more_than_its_name(tmp_path: Path) -> None:
+    for name in ("README", "LICENSE.txt", "cats.txt", "citation.md", "license.json"):
+        write(tmp_path / "text" / name, "About the corpus.\n")
+    write(tmp_path / "text" / "a.txt", "One.\n")
+    assert read(tmp_path / "text") == [("a.txt:1", "One.")]
+    for name in ("cats.jsonl", "contents.jsonl.gz", "dogs.jsonl"):
+        data = json_lines({"text": name}).encode()
+        write(tmp_path / "records" / name, gzip.compress(data) if name.endswith(".gz") else data)
+    assert [text for _, text in read(tmp_path / "records")] == [
+        "cats.jsonl", "contents.jsonl.gz", "dogs.jsonl",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("location", ["", " "])
+def test_an_empty_name_is_not_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str
+) -> None:
+    write(tmp_path / "a.txt", "One.\n")
+    monkeypatch.chdir(tmp_path)
+    assert [document.text for document in open_corpus(".")] == ["One."]
+    with pytest.raises(UsageError, match="a corpus is named by an empty text"):
+        open_corpus(location)
+
+
 @pytest.mark.corpora
 def test_the_real_corpora(data_folder: Path) -> None:
     folder = data_folder / "corpora"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from benchwright.errors import PrerequisiteError, SourceError, UsageError
+from benchwright.errors import PrerequisiteError, SourceError, SourceErrors, UsageError
 from benchwright.executor import (
     Executor,
     LocalExecutor,
@@ -34,6 +36,12 @@ def _fails_at_three(number: int) -> int:
     if number == 3:
         raise SourceError("a bad shard", row=number)
     return number
+
+
+def _fails_with_all_it_knows(number: int) -> int:
+    if number == 0:
+        raise SourceErrors([SourceError("a bad row", path="a.txt", row=7)], more=True)
+    raise PrerequisiteError("no zstandard", "pip install zstandard")
 
 
 def _dies_once(number: int, *, folder: Path, at: int) -> int:
@@ -81,6 +89,12 @@ def test_errors_arrive_as_they_are(executor: Executor) -> None:
     with pytest.raises(SourceError, match=r"^row 3: a bad shard$"):
         executor.map(_fails_at_three, range(6))
     assert executor.map(_square, [5]) == [25]
+    with pytest.raises(SourceErrors) as told:
+        executor.map(_fails_with_all_it_knows, [0])
+    assert str(told.value).startswith("a.txt, row 7: a bad row\nat least 1 bad row(s)")
+    assert told.value.faults[0].row == 7
+    with pytest.raises(PrerequisiteError, match="no zstandard; run: pip install zstandard"):
+        executor.map(_fails_with_all_it_knows, [1])
 
 
 @pytest.mark.parametrize("name", ["local", "ray"])
@@ -122,3 +136,32 @@ def test_missing_ray_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", absent)
     with pytest.raises(PrerequisiteError, match=r"pip install benchwright\[ray\]"):
         open_executor("ray")
+
+
+def test_workers_have_nothing_to_say_of_an_interrupt() -> None:
+    program = (
+        "import time\n"
+        "from benchwright.executor import LocalExecutor\n"
+        "if __name__ == '__main__':\n"
+        "    with LocalExecutor(3) as executor:\n"
+        "        executor.map(abs, [1, 2, 3])\n"
+        "        print('ready', flush=True)\n"
+        "        try:\n"
+        "            executor.map(time.sleep, [60, 60])\n"
+        "        except KeyboardInterrupt:\n"
+        "            print('interrupted')\n"
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert run.stdout is not None
+    assert run.stdout.readline() == "ready\n"
+    # Two workers are busy or about to be, one is idle; all are interrupted, as by a terminal.
+    time.sleep(0.5)
+    os.killpg(run.pid, signal.SIGINT)
+    assert run.communicate(timeout=30) == ("interrupted\n", "")
+    assert run.returncode == 0

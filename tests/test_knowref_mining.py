@@ -182,6 +182,17 @@ def test_tasks(mine, tmp_path):
         export_tasks(tmp_path, out=tmp_path / "none")
 
 
+def test_tasks_that_annotators_may_have_filled_in_are_not_replaced_unasked(mine, tmp_path):
+    mined = mine()
+    file, _ = export_tasks(mined.folder, out=tmp_path / "tasks").files
+    file.write_text("task_id,annotator,answer\n")
+    with pytest.raises(UsageError, match="has tasks already; add --overwrite"):
+        export_tasks(mined.folder, out=tmp_path / "tasks")
+    assert file.read_text() == "task_id,annotator,answer\n"
+    export_tasks(mined.folder, out=tmp_path / "tasks", overwrite=True)
+    assert len(file.read_text().splitlines()) == 32
+
+
 def answers(mined, votes):
     """Answers as (task, annotator, answer): `votes` gives the five of the task of that number, by name."""
     rows = []
@@ -319,10 +330,56 @@ def test_bad_labels(mine, tmp_path):
         ({"agreement": 6}, "more than half"),
         ({"test_agreement": 2}, "from 3 to 5"),
         ({"validation": 0.7, "test": 0.7}, "shares"),
+        ({"validation": float("nan")}, "shares nan and 0.05"),
+        ({"test": float("nan")}, "shares 0.05 and nan"),
         ({"balance": "odd"}, "no balance"),
     ):
         with pytest.raises(UsageError, match=word):
             labels(overwrite=True, **options)
+
+
+def test_the_funnel_of_labels_is_that_of_the_dumps_mined_last(mine, tmp_path):
+    mine(["Not one of these comments is a problem."], dump="RC_2005-12.bz2")
+    mined = mine(dump="RC_2006-01.bz2")
+    file = write_csv(tmp_path / "labels.csv", answers(mined, lambda number: [0] * 5))
+    made = import_labels(mined.folder, file, out=tmp_path / "set")
+    assert made.funnel[: len(mined.funnel)] == mined.funnel
+    assert made.funnel[0].read == len(BODIES)
+    # The same comments under another name are mined already.
+    (tmp_path / "RC_2006-01.bz2").rename(tmp_path / "RC_2006-02.bz2")
+    again = mine(dump="RC_2006-02.bz2")
+    made = import_labels(again.folder, file, out=tmp_path / "set", overwrite=True)
+    assert made.funnel[: len(again.funnel)] == again.funnel == mined.funnel
+
+
+@pytest.mark.parametrize("place", ["mined", "notes", "labels.csv"])
+def test_overwrite_replaces_nothing_but_a_labelled_data_set(mine, tmp_path, place):
+    mined = mine()
+    file = write_csv(tmp_path / "labels.csv", answers(mined, lambda number: [0] * 5))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "KnowRef-60K_my_notes.json").write_text("precious")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match=f"{place} is no labelled data set, so it is left alone"):
+        import_labels(mined.folder, file, out=tmp_path / place, overwrite=True)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_what_stands_behind_a_missing_folder_is_kept(mine, tmp_path):
+    mined = mine()
+    file = write_csv(tmp_path / "labels.csv", answers(mined, lambda number: [0] * 5))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "tasks.csv").write_text("precious")
+    out = tmp_path / "missing" / ".." / "notes"
+    for write in (
+        lambda: import_labels(mined.folder, file, out=out),
+        lambda: export_tasks(mined.folder, out=out),
+        lambda: mine(out="missing/../notes"),
+    ):
+        with pytest.raises(UsageError, match="goes up from a folder that does not exist"):
+            write()
+    assert [path.name for path in (tmp_path / "notes").iterdir()] == ["tasks.csv"]
+    assert (tmp_path / "notes" / "tasks.csv").read_text() == "precious"
+    assert not (tmp_path / "missing").exists()
 
 
 def test_three_annotators_and_tasks_that_nobody_answered(mine, tmp_path):

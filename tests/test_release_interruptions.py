@@ -243,6 +243,18 @@ def test_targets_without_a_name_are_refused(name: str) -> None:
         check_target(Path(name), overwrite=True)
 
 
+def test_a_folder_behind_a_missing_one_is_kept(tmp_path: Path) -> None:
+    chapter = tmp_path / "thesis" / "chapter.tex"
+    chapter.parent.mkdir()
+    chapter.write_text("years of work")
+    with pytest.raises(ReleaseError, match="goes up from a folder that does not exist"):
+        helpers.write_release(tmp_path / "missing" / ".." / "thesis")
+    assert chapter.read_text() == "years of work"
+    assert not (tmp_path / "missing").exists()
+    helpers.write_release(tmp_path / "thesis" / ".." / "new" / "release")
+    assert (tmp_path / "new" / "release" / "manifest.json").is_file()
+
+
 def test_empty_folders_and_links_to_folders_are_filled(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")

@@ -397,6 +397,18 @@ def test_processes_and_shards_change_no_answer(tmp_path, shards):
     assert len(list((tmp_path / "parallel" / "indexes").glob("*/shard-*"))) == (shards or 2)
 
 
+@pytest.mark.parametrize("execution", [Execution(), Execution("local", workers=2, shards=3)])
+def test_a_corpus_without_a_document_is_refused_by_every_executor(tmp_path, execution):
+    (tmp_path / "blank.txt").write_text("\n \n\n\u3000\n")
+    # The second time its index is in the cache.
+    for _ in range(2):
+        with pytest.raises(SourceError, match="no document in the corpus, got '3 empty line, 1 empty text'"):
+            score_by_overlap(
+                table([0]), queries([0]), [open_corpus(tmp_path / "blank.txt")], SearchOptions(),
+                cache=tmp_path / "cache", execution=execution,
+            )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("execution", "engine", "message"),
     [

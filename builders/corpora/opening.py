@@ -32,6 +32,8 @@ _DUMP = re.compile(r"R[CS]_\d{4}-\d{2}.*", re.DOTALL)
 # What lies beside a corpus and is none of it.
 _ABOUT = frozenset({"readme", "contents", "license", "licence", "copying", "notice", "citation", "cats"})
 _WIKITEXT_HEADING = re.compile(r"\s*= .+ =\s*")
+# Corpora lie in folders by language, source and day.
+_LEVELS = 10
 _PEEKED = 20
 _PEEKED_BYTES = 1 << 16
 
@@ -73,6 +75,8 @@ def open_corpus(
         raise UsageError(f"unknown form of a corpus {form!r}; {closest(form, FORMS)}")
     if on_bad_row not in get_args(Policy):
         raise UsageError(f"unknown on_bad_row {on_bad_row!r}; known: {', '.join(get_args(Policy))}")
+    if not str(location).strip():
+        raise UsageError("a corpus is named by an empty text; give a file, a folder, sample or hub:ORG/NAME")
     rewrite = detokenized if detokenize else None
     choices = {"sentences": sentences, "detokenize": detokenize, "on_bad_row": on_bad_row}
     on_hub = isinstance(location, str) and location.startswith(PREFIX)
@@ -157,7 +161,15 @@ def _form(name: str, text_field: str | None, id_field: str | None) -> CorpusForm
 
 def _files(root: Path, form: str | None, pattern: str | None) -> tuple[list[InputFile], str]:
     """The files of a corpus in order, and their form. Raises SourceError where there are none or several."""
-    there = SourceFolder(root).files
+    source = SourceFolder(root, _LEVELS)
+    there = source.files
+    if source.unsearched:
+        # Rows would be told to be clean of what was never read.
+        raise SourceError(
+            "a folder of the corpus would be left out: it is a link or lies too deep",
+            path=source.unsearched[0],
+            fix="give it as a corpus of its own, or move it",
+        )
     alone = len(there) == 1 and pattern is None
     if pattern is not None:
         there = tuple(file for file in there if fnmatchcase(file.name, pattern))
@@ -185,6 +197,9 @@ def _files(root: Path, form: str | None, pattern: str | None) -> tuple[list[Inpu
 
 
 def _is_about(file: InputFile) -> bool:
+    if _kind(file) not in ("text", "unknown") and plain_suffix(file) != "json":
+        # Records, whatever they are called.
+        return False
     stem = PurePosixPath(plain_name(file)).name.lower().split(".")[0]
     return stem in _ABOUT or plain_suffix(file) == "md"
 

@@ -9,13 +9,13 @@ import os
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from ...atomic import atomic_open, write_text
+from ...atomic import atomic_open, goes_up_from_nothing, write_text
 from ...errors import SourceError, UsageError, show
 from ...hashing import canonical_json, sha256_text
 
@@ -69,6 +69,7 @@ class StageFolder:
     def __init__(self, root: Path) -> None:
         self.root = root
         state = root / _STATE
+        check_way(root)
         if root.exists() and not root.is_dir():
             raise UsageError(f"{root} is a file; give a folder for the stages")
         if root.is_dir() and not state.is_file() and any(root.iterdir()):
@@ -82,15 +83,20 @@ class StageFolder:
         name: str,
         key: Mapping[str, Any],
         records: Callable[[], tuple[Iterator[dict[str, Any]], Counting]],
+        made_of: Sequence[str] = (),
     ) -> str:
         """Make the file `name` unless it stands there, made with the same `key`; returns its sha256.
 
-        `records` gives the lines, to be written as they come, and what counts them.
+        `records` gives the lines, to be written as they come, and what counts them. `made_of` are the files
+        of the folder that they are read from, where there may be others like them.
         """
         known = self._state.get("files", {}).get(name)
         wanted = sha256_text(canonical_json(dict(key)))
         target = self.root / name
         if known is not None and known["key"] == wanted and target.is_file():
+            if known.get("made_of") != list(made_of):
+                known["made_of"] = list(made_of)
+                self._write_state()
             return str(known["sha256"])
         with made_folder(self.root):
             self._remove_parts()
@@ -106,6 +112,7 @@ class StageFolder:
             "key": wanted,
             "sha256": f"sha256:{digest}",
             "funnel": [stage.to_json() for stage in counts.funnel()],
+            "made_of": list(made_of),
         }
         self._state = {"format": _FORMAT, "files": {**self._state.get("files", {}), name: entry}}
         self._write_state()
@@ -130,13 +137,19 @@ class StageFolder:
                 summed[stage.stage, stage.unit] = kept + stage.kept, dropped + Counter(stage.dropped)
         return [FunnelStage(*place, kept, dropped) for place, (kept, dropped) in summed.items()]
 
-    def names(self, beginning: str) -> list[str]:
-        """The files whose names begin so, sorted."""
-        return sorted(name for name in self._state.get("files", {}) if name.startswith(beginning))
+    def made_of(self, name: str) -> list[str]:
+        """The files that `name` was made of by the last run; those of earlier runs may stand beside them."""
+        return list(self._state.get("files", {}).get(name, {}).get("made_of", ()))
 
     def lines(self, name: str) -> Iterator[dict[str, Any]]:
         """The records of a file. Raises SourceError for a line that is no JSON object."""
         yield from read_lines(self.root / name)
+
+
+def check_way(path: Path) -> None:
+    """Raise UsageError for a place that cannot be looked at yet: it goes up from a folder that is missing."""
+    if goes_up_from_nothing(path):
+        raise UsageError(f"{path} goes up from a folder that does not exist; give a plain path")
 
 
 @contextmanager

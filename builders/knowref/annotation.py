@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from ...errors import SourceError, UsageError, show
 from ...faults import FaultLog, Policy
 from ..sources.files import InputFile
 from ..sources.records import Record, Records
-from ._stages import FunnelStage, StageFolder, made_folder, read_lines
+from ._stages import FunnelStage, StageFolder, check_way, made_folder, read_lines
 from .mining import CHUNKED, PROBLEMS, SWAPPED
 
 Balance = Literal["order", "drop", "none"]
@@ -31,6 +32,7 @@ NO_AGREEMENT = "fewer annotators agree than asked for"
 NEITHER = "annotators agree on neither candidate"
 NOT_BALANCED = "left out for equal shares of both candidates"
 
+_LABELLED_FILE = re.compile(rf"funnel\.json|KnowRef-60K_(?:{'|'.join(PARTS)})(?:_hashed)?\.json")
 _TASK_COLUMNS = ("task_id", "text", "pronoun", "candidate_0", "candidate_1", "question")
 
 
@@ -71,19 +73,25 @@ class Labelled:
         )
 
 
-def export_tasks(mined: str | Path, *, out: str | Path, limit: int | None = None) -> Tasks:
+def export_tasks(
+    mined: str | Path, *, out: str | Path, limit: int | None = None, overwrite: bool = False
+) -> Tasks:
     """Write the problems of `mine_knowref` as tasks: `tasks.csv` and `tasks.jsonl` in the folder `out`.
 
     The columns are task_id, text (the pronoun in square brackets), pronoun, candidate_0, candidate_1 and
     question; answers are candidate_0, candidate_1 or neither. Every other task, by its hash, names the
     candidates in the reverse order, so that their order says nothing. `limit` tasks at most, the first ones.
 
-    Raises SourceError where `mined` is no folder of `mine_knowref`.
+    Raises SourceError where `mined` is no folder of `mine_knowref`, UsageError where tasks stand in `out`,
+    maybe with answers by now, unless `overwrite` is set.
     """
     rows = [_task(record) for record in _problems(Path(mined))][:limit]
     target = Path(out)
     files = target / "tasks.csv", target / "tasks.jsonl"
+    check_way(target)
     new = [file for file in files if not file.exists()]
+    if len(new) < len(files) and not overwrite:
+        raise UsageError(f"{target} has tasks already; add --overwrite or give another folder")
     with made_folder(target):
         try:
             with atomic_open(files[0]) as table, atomic_open(files[1]) as lines:
@@ -166,15 +174,15 @@ def import_labels(
     where there are so many annotators).
 
     Writes `KnowRef-60K_PART.json` (texts) and `KnowRef-60K_PART_hashed.json` (hashes and new names, for
-    publication), both readable by the builder `knowref_60k` with `problems.jsonl`. Raises UsageError for
-    options and where no problem is left, SourceError for faults in the labels.
+    publication), both readable by the builder `knowref_60k` with `problems.jsonl`. With `overwrite` an
+    earlier labelled data set at `out` is replaced, and nothing else ever is. Raises UsageError for options
+    and where no problem is left, SourceError for faults in the labels.
     """
     agreement = annotators // 2 + 1 if agreement is None else agreement
     test_agreement = min(agreement + 1, annotators) if test_agreement is None else test_agreement
     _check(annotators, agreement, test_agreement, validation, test, balance)
     target = Path(out)
-    if target.exists() and not overwrite:
-        raise UsageError(f"{target} exists; add --overwrite or give another folder")
+    _check_target(target, overwrite)
     problems = {record["task_id"]: record for record in _problems(Path(mined))}
     faults = FaultLog(on_bad_row)
     answers = _read_answers(Path(labels), problems, faults)
@@ -190,12 +198,23 @@ def import_labels(
     mining = StageFolder(Path(mined))
     read = sum(len(given.by_annotator) for given in answers.values())
     funnel = (
-        *mining.funnel([*mining.names("sentences/"), CHUNKED, PROBLEMS, SWAPPED]),
+        *mining.funnel([*mining.made_of(CHUNKED), CHUNKED, PROBLEMS, SWAPPED]),
         FunnelStage("answers", "answers", read, faults.dropped),
         FunnelStage("labels", "problems", kept, dropped),
     )
     _write(target, balanced, funnel)
     return Labelled(target, sizes, funnel)
+
+
+def _check_target(target: Path, overwrite: bool) -> None:
+    """Raise UsageError unless `target` is free, or `overwrite` may replace it: by what is in it, ours."""
+    check_way(target)
+    if not target.exists() and not target.is_symlink():
+        return
+    if not overwrite:
+        raise UsageError(f"{target} exists; add --overwrite or give another folder")
+    if not target.is_dir() or not all(_LABELLED_FILE.fullmatch(path.name) for path in target.iterdir()):
+        raise UsageError(f"{target} is no labelled data set, so it is left alone; give another folder")
 
 
 def _judged(
@@ -239,7 +258,8 @@ def _check(
         raise UsageError(
             f"test agreement of {test_agreement}; give a number from {agreement} to {annotators}"
         )
-    if validation < 0 or test < 0 or validation + test > 1:
+    # Written so that NaN, which compares with nothing, is refused.
+    if not (validation >= 0 and test >= 0 and validation + test <= 1):
         raise UsageError(f"shares {validation} and {test}; give shares of 0 or more that sum to 1 at most")
     if balance not in ("order", "drop", "none"):
         raise UsageError(f"no balance {show(balance)}; give order, drop or none")

@@ -225,7 +225,7 @@ class _Run:
             counts = _Counts("noun phrases")
             return self._chunked(names, counts), counts
 
-        return self.folder.run(CHUNKED, self._key(sentences=list(hashes)), records)
+        return self.folder.run(CHUNKED, self._key(sentences=list(hashes)), records, made_of=names)
 
     def _chunked(self, names: Sequence[str], counts: _Counts) -> Iterator[dict[str, Any]]:
         lines = itertools.chain.from_iterable(map(self.folder.lines, names))

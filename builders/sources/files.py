@@ -28,7 +28,7 @@ DATA_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".parquet
 _CONTAINER_SUFFIXES = (".gz", ".zip")
 _JUNK_NAMES = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"})
 # Deep enough for an unpacked archive or a Hub snapshot; a mistyped `/` does not walk the whole disk.
-_MAX_DEPTH = 4
+_LEVELS = 4
 _BLOCK = 1 << 20
 
 
@@ -123,19 +123,29 @@ class SourceFolder:
     """All files that a reader may look at, sorted by depth and name.
 
     `root` is a folder, one data file or one zip archive. Junk of operating systems is left out, hidden
-    files too; folders are searched four levels deep; archives in the folder count as folders. Raises
-    SourceError for a root that does not exist, a folder named like a data file, and an unsafe archive.
+    files too; folders are searched `levels` deep, links to folders not at all; archives in the folder count
+    as folders. Raises SourceError for a root that does not exist, a folder named like a data file, and an
+    unsafe archive.
     """
 
     root: Path
+    levels: int = _LEVELS
 
     @cached_property
     def files(self) -> tuple[InputFile, ...]:
         try:
-            found = list(_walk(self.root))
+            found = list(_walk(self.root, self.levels))
         except OSError as error:
             raise _unreadable(str(self.root), error) from None
         return tuple(sorted(found, key=lambda file: (file.name.count("/"), file.name)))
+
+    @cached_property
+    def unsearched(self) -> tuple[Path, ...]:
+        """Folders that hold something and are not searched: links, and those that lie too deep."""
+        try:
+            return tuple(_unsearched(self.root, self.levels)) if self.root.is_dir() else ()
+        except OSError as error:
+            raise _unreadable(str(self.root), error) from None
 
     def find(self, name: str) -> InputFile | None:
         """The file called `name` or `name.gz` that lies least deep; None if there is none.
@@ -150,32 +160,51 @@ class SourceFolder:
         return nearest[0] if nearest else None
 
 
-def _walk(root: Path) -> Iterator[InputFile]:
+def _walk(root: Path, levels: int) -> Iterator[InputFile]:
     if not root.exists():
         raise SourceError("no such file or folder", path=root, fix="check the path of the source")
     if root.is_dir():
-        yield from _walk_folder(root, root, 0)
+        yield from _walk_folder(root, root, levels)
     elif root.suffix.lower() == ".zip":
         yield from _archive_members(root, "")
     else:
         yield InputFile(root, root.name)
 
 
-def _walk_folder(folder: Path, root: Path, depth: int) -> Iterator[InputFile]:
-    for path in sorted(folder.iterdir()):
+def _walk_folder(folder: Path, root: Path, levels: int) -> Iterator[InputFile]:
+    for path in _entries(folder):
         name = path.relative_to(root).as_posix()
-        if path.name in _JUNK_NAMES or path.name.startswith("."):
-            continue
         if path.is_dir():
             if path.suffix.lower() in (*DATA_SUFFIXES, *_CONTAINER_SUFFIXES):
                 raise _folder_fault(path)
-            # A link to a folder may lead in a circle; links to files are how the Hub's cache is made.
-            if depth + 1 < _MAX_DEPTH and not path.is_symlink():
-                yield from _walk_folder(path, root, depth + 1)
+            if _is_searched(path, levels):
+                yield from _walk_folder(path, root, levels - 1)
         elif path.suffix.lower() == ".zip":
             yield from _archive_members(path, f"{name}/")
         else:
             yield InputFile(path, name)
+
+
+def _unsearched(folder: Path, levels: int) -> Iterator[Path]:
+    for path in _entries(folder):
+        if not path.is_dir():
+            continue
+        if _is_searched(path, levels):
+            yield from _unsearched(path, levels - 1)
+        elif any(_entries(path)):
+            yield path
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What a folder holds but junk and hidden files, sorted."""
+    found = sorted(folder.iterdir())
+    return [path for path in found if path.name not in _JUNK_NAMES and not path.name.startswith(".")]
+
+
+def _is_searched(folder: Path, levels: int) -> bool:
+    """Whether a folder is gone into from one with so many levels left, itself included."""
+    # A link to a folder may lead in a circle; links to files are how the Hub's cache is made.
+    return levels > 1 and not folder.is_symlink()
 
 
 def _archive_members(path: Path, prefix: str) -> Iterator[InputFile]:

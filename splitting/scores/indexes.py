@@ -56,7 +56,11 @@ class Indexes:
         """One index, or with an executor one of several shards; documents are numbered alike."""
         if self.executor is not None:
             parts = corpus.shards(self.shards or self.executor.workers)
-            return Index(self._sharded(corpus, parts, self.executor), parts)
+            engine = self._sharded(corpus, parts, self.executor)
+            if not engine.documents:
+                # A shard may be empty, a whole corpus may not: it says so itself, and why.
+                any(True for _ in corpus)
+            return Index(engine, parts)
         return Index(self._whole(corpus), [corpus])
 
     def _whole(self, corpus: Corpus) -> SearchEngine:
