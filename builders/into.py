@@ -25,6 +25,7 @@ from ._choosing import (
     in_source,
     optional_names,
     read_source,
+    refuse_idle_folds,
     refuse_idle_pvi,
     refuse_withdrawn,
     tables_of,
@@ -44,7 +45,14 @@ from .assemble import (
 from .base import DEFAULT_OPTIONS, Builder, BuildOptions, ConfigSpec, ScoreSpec, SourceData
 from .recorded import builder_of, options_of, spec_of
 from .release import ReleaseWriter, scores_features
-from .scoring import TableMaker, load_tables, model_and_revision, names_by_scorer, pvi_options_given
+from .scoring import (
+    TableMaker,
+    fold_options_given,
+    load_tables,
+    model_and_revision,
+    names_by_scorer,
+    pvi_options_given,
+)
 from .searching import searchable
 
 _DEFAULT_MAKER = TableMaker()
@@ -85,6 +93,8 @@ def extend(
     _check_new(base, errata, chosen)
     known = every_config(builder, options, names)
     refuse_idle_pvi(builder, known, chosen, given)
+    read = {spec.scores for spec in known if spec.name in chosen and spec.scores is not None}
+    refuse_idle_folds(read, specs, fold_options_given(maker))
     scored = [spec for spec in known if spec.name in chosen and spec.scores not in published]
     unsearched = set(chosen) - {spec.name for spec in scored}
     possible = searchable(builder, maker.search, options, scored, configs)
