@@ -95,6 +95,8 @@ def extend(
     refuse_idle_pvi(builder, known, chosen, given)
     read = {spec.scores for spec in known if spec.name in chosen and spec.scores is not None}
     refuse_idle_folds(read, specs, fold_options_given(maker))
+    for name in sorted(read & set(published)):
+        _check_recipe(base, specs[name], maker)
     scored = [spec for spec in known if spec.name in chosen and spec.scores not in published]
     unsearched = set(chosen) - {spec.name for spec in scored}
     possible = searchable(builder, maker.search, options, scored, configs)
@@ -289,6 +291,19 @@ def _score_specs(
         if tuple(maker.k) != tuple(_DEFAULT_MAKER.k) and k is not None and spec.parameters["k"] != k:
             raise UsageError(f"--k {spec.parameters['k']}: score table {name} of {base.path} has {k} folds")
     return {**planned, **specs}
+
+
+def _check_recipe(base: ReleaseFolder, spec: ScoreSpec, maker: TableMaker) -> None:
+    """Raise UsageError for a recipe that is not that of a table which the release has already."""
+    option, given = ("--pvi-recipe", maker.pvi_recipe) if spec.scorer == "pvi" else ("--recipe", maker.recipe)
+    own = base.manifest["scores"][spec.name]["provenance"]["key"].get("recipe") or {}
+    for name, value in (given or {}).items():
+        # Names that the recorded recipe lacks are for the check of recipes to tell.
+        if name in own and own[name] != value:
+            raise UsageError(
+                f"{option} {name}={show(value)}: score table {spec.name} of {base.path} was made with "
+                f"{name}={show(own[name])} and is not made again; leave it out"
+            )
 
 
 def _check_model(
