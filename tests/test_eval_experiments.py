@@ -77,6 +77,31 @@ def test_a_curve_goes_from_the_model_as_it_came_to_the_most_rows() -> None:
     assert len({(point.config, point.baseline, point.settings) for point in points}) == 1
 
 
+@pytest.mark.parametrize(
+    ("baseline", "settings"),
+    [
+        (PARTIAL, {"columns": ["hypothesis"], "model": {"weights_sha256": "a"}}),
+        (FULL, {"columns": ["premise", "hypothesis"], "model": {"weights_sha256": "b"}}),
+    ],
+    ids=["other texts", "other weights under one name"],
+)
+def test_a_curve_begins_with_the_same_weights_on_the_same_texts(
+    baseline: str, settings: dict[str, Any]
+) -> None:
+    both = {"columns": ["premise", "hypothesis"], "model": {"weights_sha256": "a"}}
+    results = [
+        _result("a", "classifier", 0.9, **both),
+        _result("a", FULL, 0.7, rows_per_label=10, **both),
+        _result("a", baseline, 0.6, rows_per_label=10, **settings),
+    ]
+    points = [point for point in inoculation(results) if point.metric == "accuracy"]
+    assert [(p.baseline, p.rows_per_label, p.value) for p in points] == [
+        (FULL, 0, 0.9),
+        (FULL, 10, 0.7),
+        (baseline, 10, 0.6),
+    ]
+
+
 def test_other_settings_are_another_curve() -> None:
     results = [
         _result("a", FULL, 0.9, rows_per_label=10, recipe={"epochs": 1}),

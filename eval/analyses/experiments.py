@@ -142,8 +142,9 @@ def inoculation(results: Sequence[Result]) -> list[InoculationPoint]:
     """Every point of every curve, by config, baseline, model and number of rows, each with all its metrics.
 
     A curve begins with the same model as it came, where there is a result of baseline `classifier` on the
-    same rows. That one answers with the largest output and names its label; a model that is trained sums the
-    outputs of one label, so that the first step of a curve may owe something to the rule.
+    same rows, texts and weights: a curve of the partial input has no such point. That one answers with the
+    largest output and names its label; a model that is trained sums the outputs of one label, so that the
+    first step of a curve may owe something to the rule.
     """
     trained = [r for r in results if r.settings.get("rows_per_label") is not None]
     points = []
@@ -151,8 +152,7 @@ def inoculation(results: Sequence[Result]) -> list[InoculationPoint]:
         by_number: dict[int, list[Result]] = {}
         for run in runs:
             by_number.setdefault(run.settings["rows_per_label"], []).append(run)
-        start = [r for r in results if r.baseline == "classifier" and _rows(r) == _rows(runs[0])]
-        start = [r for r in start if r.model == model]
+        start = [r for r in results if r.baseline == "classifier" and _begins(r, runs[0])]
         for number, group in ([(0, start[:1])] if start else []) + sorted(by_number.items()):
             for metric in group[0].metrics:
                 points.append(
@@ -167,6 +167,18 @@ def inoculation(results: Sequence[Result]) -> list[InoculationPoint]:
                     )
                 )
     return points
+
+
+def _begins(untrained: Result, trained: Result) -> bool:
+    """Whether both read the same texts of the same rows with one model, which only the second trained.
+
+    One name may stand for several models: for revisions of it, or folders of one name.
+    """
+    first, second = (
+        (r.model, (r.settings.get("model") or {}).get("weights_sha256"), r.settings.get("columns"))
+        for r in (untrained, trained)
+    )
+    return first == second and _rows(untrained) == _rows(trained)
 
 
 def generalisation(
