@@ -132,6 +132,18 @@ def test_cells_are_read_from_the_configs_that_a_pvi_split_made() -> None:
     assert {(cell.part, cell.scores) for cell in cells} == {("x", "pvi_x")}
 
 
+def test_a_cell_stands_beside_the_majority_label_on_its_own_split() -> None:
+    tested = _result("x_simple", FULL, 0.9)
+    results = [
+        replace(tested, evaluated_on="test"),
+        tested,
+        replace(_result("x_simple", "majority", 0.5), evaluated_on="test"),
+        _result("x_simple", "majority", 0.7),
+    ]
+    cells = generalisation({"x_simple": _cell("x", "simple", "simple")}, results)
+    assert [(cell.evaluated_on, cell.majority) for cell in cells] == [("test", 0.5), ("validation", 0.7)]
+
+
 def test_a_partial_input_stands_beside_the_same_run_with_both_texts() -> None:
     results = [
         _result("a", FULL, 0.9, columns=["premise", "hypothesis"], recipe={"epochs": 1}),

@@ -70,6 +70,8 @@ class GeneralisationCell:
     """Accuracy after training on simple or hard rows, on simple or hard rows (C.7: a 2 x 2 matrix).
 
     `part` is the phenomenon, None for a release of one data set; `scores` the table that graded the rows.
+    `evaluated_on` is the split, `majority` what the majority label of the training rows scores on the same
+    rows (None where it was not evaluated).
     """
 
     part: str | None
@@ -81,6 +83,8 @@ class GeneralisationCell:
     metric: str
     train: str
     evaluation: str
+    evaluated_on: str
+    majority: float | None
     value: float
     low: float | None
     high: float | None
@@ -186,6 +190,7 @@ def generalisation(
 ) -> list[GeneralisationCell]:
     """The cells of every matrix that can be filled; `configs` are entries of the manifest."""
     cells = []
+    majorities = _majorities(results)
     placed = {name: entry for name, entry in configs.items() if entry.get("splitter") == "pvi"}
     of_cells = [r for r in results if r.config in placed and r.baseline in (FULL, PARTIAL)]
     for (config, baseline, model, settings), runs in _grouped(of_cells).items():
@@ -201,6 +206,8 @@ def generalisation(
                 metric=metric,
                 train=entry["parameters"]["train"],
                 evaluation=entry["parameters"]["evaluation"],
+                evaluated_on=runs[0].evaluated_on,
+                majority=_share(majorities.get(_rows(runs[0])), metric),
                 **pooled(runs, metric).line(),
             )
         )
@@ -227,7 +234,7 @@ def partial_input(
     results: Sequence[Result], answers: Answers = lambda result, metric: {}
 ) -> list[PartialInput]:
     """Full beside partial input, for runs that differ in nothing else; `answers` are those to their rows."""
-    majorities = {_rows(r): r for r in results if r.baseline == MAJORITY}
+    majorities = _majorities(results)
     full = _grouped((r for r in results if r.baseline == FULL), without=("columns",))
     rows = []
     chosen = (r for r in results if r.baseline == PARTIAL)
@@ -236,8 +243,7 @@ def partial_input(
         if whole is None:
             continue
         metric = runs[0].headline
-        base = majorities.get(_rows(runs[0]))
-        share = None if base is None or metric not in base.metrics else base.metrics[metric]["value"]
+        share = _share(majorities.get(_rows(runs[0])), metric)
         both, second = pooled(whole, metric), pooled(runs, metric)
         low, high = _paired_interval(whole, runs, metric, answers)
         rows.append(
@@ -362,6 +368,15 @@ def _best(results: Sequence[Result], baselines: Sequence[str], metric: str) -> f
 def _rows(result: Result) -> tuple[Any, ...]:
     """The rows that a result speaks of."""
     return result.config, result.evaluated_on, result.limit
+
+
+def _majorities(results: Sequence[Result]) -> dict[tuple[Any, ...], Result]:
+    """Results of the majority label by the rows that they speak of."""
+    return {_rows(r): r for r in results if r.baseline == MAJORITY}
+
+
+def _share(result: Result | None, metric: str) -> float | None:
+    return None if result is None or metric not in result.metrics else result.metrics[metric]["value"]
 
 
 def _whole(results: Sequence[Result]) -> list[Result]:
