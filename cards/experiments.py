@@ -81,7 +81,12 @@ def experiment_sections(
 
     Raises ReleaseError for an index whose analyses lack a field.
     """
-    stale = {(line.config, run.baseline, run.model) for run in runs for line in run.lines if line.stale}
+    stale = {
+        (line.config, run.baseline, run.model)
+        for run in runs
+        for line in run.lines
+        if line.stale and line.analysed
+    }
     return [
         *_simple_and_hard(_entries(release, index, "generalisation", _CELL), stale),
         *_inoculation(_entries(release, index, "inoculation", _POINT), stale),

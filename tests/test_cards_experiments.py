@@ -172,6 +172,21 @@ def test_values_of_stale_results_are_marked(tmp_path: Path) -> None:
     assert "| `verbs` | 0.0 (−10.0 to 10.0) † | 20.0 (10.0 to 30.0) † |" in text
 
 
+def test_a_result_that_was_stale_before_the_analyses_marks_none_of_their_values(tmp_path: Path) -> None:
+    """They were made without it: another recipe, or an earlier version, of the same baseline."""
+    release = make_curriculum(tmp_path / "toy")
+    write_analyses(release, experiments())
+    add_result(release, "verbs_simple", "fine_tuned_full_input", "minilm-l6", 0.9, stale=True)
+    index = release.path / "results" / "index.json"
+    (result,) = (path for path in index.parent.rglob("*.json") if path != index)
+    entry = json.loads(result.read_text(encoding="utf-8")) | {"stale": "the rows have changed"}
+    index.write_text(
+        json.dumps(json.loads(index.read_text(encoding="utf-8")) | {"results": [entry]}), encoding="utf-8"
+    )
+    text = render_card(release)
+    assert "| `verbs` | simple | 90.0 (80.0 to 100.0) | 30.0 (20.0 to 40.0) |" in text
+
+
 def test_curves_of_more_than_one_point(text: str) -> None:
     found = section(text, "Inoculation")
     assert "| config | 0 | 10 | 100 |" in found
