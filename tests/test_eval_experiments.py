@@ -62,6 +62,19 @@ def test_seeds_are_pooled_with_students_t() -> None:
     assert (alone.low, alone.high, alone.interval) == (0.4, 0.6, "Wilson 95%")
 
 
+def test_no_interval_over_seeds_goes_beyond_the_metric() -> None:
+    """With two seeds Student's t is 12.7: 0.9 give or take 0.64 would be an accuracy of up to 154 %."""
+    runs = [
+        _result("a", FULL, value, mcc=mcc, seed=seed)
+        for seed, value, mcc in ((0, 0.85, -0.9), (1, 0.95, 0.7))
+    ]
+    found = {name: pooled(runs, name) for name in ("accuracy", "matthews_correlation")}
+    assert found["accuracy"].low == pytest.approx(0.9 - 12.706204736432095 * 0.05)
+    assert found["accuracy"].high == 1.0
+    correlation = found["matthews_correlation"]
+    assert (correlation.low, correlation.value, correlation.high) == (-1.0, pytest.approx(-0.1), 1.0)
+
+
 def test_a_curve_goes_from_the_model_as_it_came_to_the_most_rows() -> None:
     results = [
         _result("a", FULL, 0.9, rows_per_label=100),

@@ -31,6 +31,8 @@ GIVEN_AWAY = 0.1
 ACCURACY = "accuracy"
 SEEDS = "Student's t over seeds 95%"
 _LEVEL = 0.95
+_LOWEST = {"accuracy": 0.0, "matthews_correlation": -1.0}
+"""The least values of metrics whose greatest is 1."""
 
 
 @dataclass(frozen=True)
@@ -330,7 +332,10 @@ def outcomes(configs: Mapping[str, Mapping[str, Any]], results: Sequence[Result]
 
 
 def pooled(runs: Sequence[Result], metric: str) -> Pooled:
-    """Mean and interval of one metric over runs that differ in their seed alone."""
+    """Mean and interval of one metric over runs that differ in their seed alone.
+
+    The interval ends where the values of the metric do: those of two or three seeds may be very long.
+    """
     summaries = [run.metrics[metric] for run in runs]
     values = [summary["value"] for summary in summaries]
     if len(values) == 1:
@@ -338,7 +343,10 @@ def pooled(runs: Sequence[Result], metric: str) -> Pooled:
         return Pooled(one["value"], one["low"], one["high"], one["interval"], 1)
     mean = statistics.fmean(values)
     half = _student_t(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
-    return Pooled(mean, mean - half, mean + half, SEEDS, len(values))
+    low, high = mean - half, mean + half
+    if metric in _LOWEST:
+        low, high = max(low, _LOWEST[metric]), min(high, 1.0)
+    return Pooled(mean, low, high, SEEDS, len(values))
 
 
 def _student_t(degrees: int) -> float:
