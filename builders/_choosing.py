@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import SourceError, UsageError
@@ -10,7 +10,7 @@ from ..faults import FaultLog, Policy
 from ..registry import closest
 from ..splitting import splitters
 from ._errata import Errata
-from .base import Builder, BuildOptions, ConfigSpec, SourceData
+from .base import Builder, BuildOptions, ConfigSpec, ScoreSpec, SourceData
 from .pvi_configs import is_pvi_config
 from .repair import with_clean
 from .sources.origin import open_source
@@ -120,6 +120,16 @@ def refuse_idle_pvi(
         f"{flags}: none of these configs is cut by PVI; name one that is with --configs, such as "
         f"{', '.join(near[:_NAMES_SHOWN])}, or leave the option out"
     )
+
+
+def refuse_idle_folds(tables: Iterable[str], specs: Mapping[str, ScoreSpec], given: Sequence[str]) -> None:
+    """Raise UsageError for options on fold models that are `given` while none of `tables` is made by such."""
+    if given and not any(specs[name].scorer == "kfold" for name in tables):
+        raise UsageError(
+            f"{', '.join(given)}: none of these configs reads scores of a fine-tuned language model, which "
+            "these options are for; leave them out (models of V-information are trained by --pvi-recipe, "
+            "with one number of folds)"
+        )
 
 
 def refuse_withdrawn(errata: Errata, chosen: Sequence[str], asked: Sequence[str] | None) -> list[str]:

@@ -20,6 +20,7 @@ from ._choosing import (
     in_source,
     optional_names,
     read_source,
+    refuse_idle_folds,
     refuse_idle_pvi,
     refuse_withdrawn,
     tables_of,
@@ -36,6 +37,7 @@ from .release import check_target
 from .scoring import (
     DEFAULT_PVI_MODELS,
     TableMaker,
+    fold_options_given,
     load_tables,
     names_by_scorer,
     prompt_of_tables,
@@ -254,6 +256,8 @@ def make_release(
     known = every_config(builder, options, names)
     refuse_idle_pvi(builder, known, chosen, pvi_given)
     if published is None:
+        read = {spec.scores for spec in known if spec.name in chosen and spec.scores is not None}
+        refuse_idle_folds(read, specs, fold_options_given(maker))
         chosen = searchable(builder, maker.search, options, [s for s in known if s.name in chosen], configs)
     elif maker.search.given:
         raise UsageError(f"with --scores no corpus is searched; leave out {', '.join(maker.search.given)}")

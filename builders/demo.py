@@ -53,7 +53,7 @@ def demo(
             source="sample",
             out=folder / f"{name}-splits",
             configs=configs,
-            recipe=DEMO_RECIPE,
+            recipe=DEMO_RECIPE if name == "spider" else None,
             # SNLI's published proportions would leave five of the sample's rows to evaluate on.
             validation=0.15 if name == "snli" else None,
             test=0.15 if name == "snli" else None,

@@ -25,6 +25,7 @@ from ._choosing import (
     in_source,
     optional_names,
     read_source,
+    refuse_idle_folds,
     refuse_idle_pvi,
     refuse_withdrawn,
     tables_of,
@@ -45,7 +46,14 @@ from .assemble import (
 from .base import DEFAULT_OPTIONS, Builder, BuildOptions, ConfigSpec, ScoreSpec, SourceData
 from .recorded import builder_of, options_of, spec_of
 from .release import ReleaseWriter, scores_features
-from .scoring import TableMaker, load_tables, model_and_revision, names_by_scorer, pvi_options_given
+from .scoring import (
+    TableMaker,
+    fold_options_given,
+    load_tables,
+    model_and_revision,
+    names_by_scorer,
+    pvi_options_given,
+)
 from .searching import searchable
 
 _DEFAULT_MAKER = TableMaker()
@@ -86,6 +94,10 @@ def extend(
     _check_new(base, errata, chosen)
     known = every_config(builder, options, names)
     refuse_idle_pvi(builder, known, chosen, given)
+    read = {spec.scores for spec in known if spec.name in chosen and spec.scores is not None}
+    refuse_idle_folds(read, specs, fold_options_given(maker))
+    for name in sorted(read & set(published)):
+        _check_recipe(base, specs[name], maker)
     scored = [spec for spec in known if spec.name in chosen and spec.scores not in published]
     unsearched = set(chosen) - {spec.name for spec in scored}
     possible = searchable(builder, maker.search, options, scored, configs)
@@ -284,6 +296,19 @@ def _score_specs(
         if tuple(maker.k) != tuple(_DEFAULT_MAKER.k) and k is not None and spec.parameters["k"] != k:
             raise UsageError(f"--k {spec.parameters['k']}: score table {name} of {base.path} has {k} folds")
     return {**planned, **specs}
+
+
+def _check_recipe(base: ReleaseFolder, spec: ScoreSpec, maker: TableMaker) -> None:
+    """Raise UsageError for a recipe that is not that of a table which the release has already."""
+    option, given = ("--pvi-recipe", maker.pvi_recipe) if spec.scorer == "pvi" else ("--recipe", maker.recipe)
+    own = base.manifest["scores"][spec.name]["provenance"]["key"].get("recipe") or {}
+    for name, value in (given or {}).items():
+        # Names that the recorded recipe lacks are for the check of recipes to tell.
+        if name in own and own[name] != value:
+            raise UsageError(
+                f"{option} {name}={show(value)}: score table {spec.name} of {base.path} was made with "
+                f"{name}={show(own[name])} and is not made again; leave it out"
+            )
 
 
 def _check_model(

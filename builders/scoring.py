@@ -150,6 +150,15 @@ def pvi_options_given(options: BuildOptions, maker: TableMaker) -> list[str]:
     return [*given, "pvi_recipe"] if maker.pvi_recipe else given
 
 
+def fold_options_given(maker: TableMaker) -> list[str]:
+    """The options on fine-tuned language models that a user gave, as on the command line.
+
+    One number of folds is no such option: that of V-information is the first one, too.
+    """
+    given = ["--recipe"] if maker.recipe else []
+    return [*given, *(f"--k {k}" for k in maker.k[1:])]
+
+
 def model_slug(model: str) -> str:
     """The name of a model inside config and score-table names: `openai/GPT2-large` -> `gpt2_large`."""
     slug = re.sub(r"[^a-z0-9]+", "_", model.rstrip("/").rsplit("/", 1)[-1].lower()).strip("_")

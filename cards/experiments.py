@@ -22,7 +22,7 @@ MATRIX_FIGURE, CURVES_FIGURE = "figures/simple_and_hard.png", "figures/inoculati
 
 _WORDS = ("simple", "hard")
 _KINDS = ("evaluated", "majority label")
-_FULL, _MAJORITY = "fine_tuned_full_input", "majority"
+_FULL = "fine_tuned_full_input"
 _CORRELATION = "matthews_correlation"
 # Longer tables are folded.
 _OPEN_LINES = 40
@@ -48,6 +48,8 @@ _CELL = checks.record(
     scores=checks.text,
     train=checks.text,
     evaluation=checks.text,
+    evaluated_on=checks.optional(checks.text),
+    majority=checks.number,
 )
 _POINT = checks.record(**_POOLED, rows_per_label=checks.count)
 _PARTIAL_NUMBERS = (
@@ -79,15 +81,14 @@ def experiment_sections(
 
     Raises ReleaseError for an index whose analyses lack a field.
     """
-    stale = {(line.config, run.baseline, run.model) for run in runs for line in run.lines if line.stale}
-    majority = {
-        (line.config, run.metric): line.value
+    stale = {
+        (line.config, run.baseline, run.model)
         for run in runs
         for line in run.lines
-        if run.baseline == _MAJORITY and run.limit is None
+        if line.stale and line.analysed
     }
     return [
-        *_simple_and_hard(_entries(release, index, "generalisation", _CELL), stale, majority),
+        *_simple_and_hard(_entries(release, index, "generalisation", _CELL), stale),
         *_inoculation(_entries(release, index, "inoculation", _POINT), stale),
         *_partial_input(_entries(release, index, "partial_input", _PARTIAL)),
         *_outcomes(_entries(release, index, "outcomes", _OUTCOME), parts(release)),
@@ -101,14 +102,13 @@ def _entries(release: ReleaseFolder, index: Mapping[str, Any], kind: str, check:
 
 
 Stale = set[tuple[str, str, str | None]]
-Majority = Mapping[tuple[str, str], float]
 
 
-def _simple_and_hard(cells: Sequence[Entry], stale: Stale, majority: Majority) -> Iterator[PropertySection]:
+def _simple_and_hard(cells: Sequence[Entry], stale: Stale) -> Iterator[PropertySection]:
     if not cells:
         return
     groups = _grouped(cells)
-    tables = [_matrix_table(group, found, groups, stale, majority) for group, found in groups.items()]
+    tables = [_matrix_table(group, found, groups, stale) for group, found in groups.items()]
     full = {group: found for group, found in groups.items() if group[0] == _FULL} or groups
     group, shown = max(full.items(), key=lambda item: len(item[1]))
     matrices = _matrices(shown)
@@ -157,25 +157,28 @@ def _matrices(cells: Iterable[Entry]) -> dict[str, dict[tuple[str, str], Entry]]
 
 
 def _matrix_table(
-    group: Group, cells: list[Entry], groups: Iterable[Group], stale: Stale, majority: Majority
+    group: Group, cells: list[Entry], groups: Mapping[Group, list[Entry]], stale: Stale
 ) -> Markdown:
     lines = [
         (
             code(name) if train == "simple" else "",
             train,
             *(_cell(found.get((train, evaluation)), stale) for evaluation in _WORDS),
-            *(_majority(found.get((train, evaluation)), majority) for evaluation in _WORDS),
+            *(_majority(found.get((train, evaluation))) for evaluation in _WORDS),
         )
         for name, found in _matrices(cells).items()
         for train in _WORDS
     ]
     header = ("phenomenon", "trained on", *(f"{kind} on {word}" for kind in _KINDS for word in _WORDS))
-    return _captioned(_caption(group, groups), table(header, lines, left=2), len(lines))
+    caption = _caption(group, groups)
+    if len({cell.get("evaluated_on") for found in groups.values() for cell in found}) > 1:
+        caption = compose("{caption} on {split:code}", caption=caption, split=cells[0].get("evaluated_on"))
+    return _captioned(caption, table(header, lines, left=2), len(lines))
 
 
-def _majority(entry: Entry | None, majority: Majority) -> str:
+def _majority(entry: Entry | None) -> str:
     """What the majority label of the same training rows scores on the same evaluation rows."""
-    return MISSING if entry is None else percent(majority.get((entry["config"], entry["metric"])))
+    return MISSING if entry is None else percent(entry.get("majority"))
 
 
 def _cell(entry: Entry | None, stale: Stale) -> str:

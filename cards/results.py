@@ -43,7 +43,8 @@ class ResultLine:
     """One baseline on one config; `value`, `low`, `high`, `drop` are fractions, None where not known.
 
     `others` maps the further metrics to their values; `remarks` are (what, rows): answers that were left
-    out, or that count though something is the matter with them.
+    out, or that count though something is the matter with them. `analysed` says that the analyses of the
+    index take it in: it was not stale when they were made.
     """
 
     config: str
@@ -56,6 +57,7 @@ class ResultLine:
     others: Mapping[str, float]
     remarks: tuple[tuple[str, int], ...]
     stale: str | None
+    analysed: bool
     drop: float | None
     relative_error_increase: float | None
 
@@ -256,6 +258,7 @@ def _line(
         others={other: found["value"] for other, found in result["metrics"].items() if other != metric},
         remarks=tuple(_remarks(result)),
         stale=stale_reason(release, result) or stale,
+        analysed=stale is None,
         drop=drop.get("drop"),
         relative_error_increase=drop.get("relative_error_increase"),
     )

@@ -256,9 +256,10 @@ def _require_rows(sides: Mapping[str, np.ndarray], side: np.ndarray, splitter: P
     for name, number in SIDES.items():
         given = int((side == number).sum())
         if given and not len(sides[name]):
+            other = "" if splitter.cut == "midrange" else "use cut='midrange', or "
             raise SplitError(
                 f"{name} would be empty: none of its {given} rows is {splitter._word(name)} by "
-                f"cut={splitter.cut!r}; use cut='midrange' or a source with more rows of a label"
+                f"cut={splitter.cut!r}; {other}give a source with more rows of a label in {name}"
             )
     if not len(sides["train"]) or not (len(sides["validation"]) + len(sides["test"])):
         raise SplitError(

@@ -146,6 +146,30 @@ def test_options_on_pvi_need_a_config_that_is_cut_by_it(
         build("spider", source=nowhere, out=out, configs=["length"], **options)
 
 
+@pytest.mark.parametrize(
+    ("options", "flag"), [({"recipe": {"max_steps": 20}}, "--recipe"), ({"k": (2, 5)}, "--k 5")]
+)
+@pytest.mark.parametrize(
+    ("builder", "configs"), [("curriculum_difficulty", None), ("snli", ["random", "simple", "ll_split_pt"])]
+)
+def test_options_on_fold_models_need_a_config_that_reads_their_scores(
+    tmp_path: Path, builder: str, configs: list[str] | None, options: dict[str, Any], flag: str
+) -> None:
+    """They would do nothing, and V-information would be measured by a recipe that nobody asked for."""
+    with pytest.raises(
+        UsageError, match=f"^{flag}: none of these configs reads scores of a fine-tuned"
+    ) as made:
+        build(builder, source=tmp_path / "nowhere", out=tmp_path / "out", configs=configs, **options)
+    assert "--pvi-recipe" in str(made.value)
+
+
+def test_options_on_fold_models_are_refused_where_a_release_gets_no_such_config(tmp_path: Path) -> None:
+    made = build("puzzles", source=write_source(tmp_path / "source"), out=tmp_path / "made", configs=["size"])
+    asked: dict[str, Any] = {"configs": ["size_clean"], "into": made.path, "recipe": {"max_steps": 20}}
+    with pytest.raises(UsageError, match=r"^--recipe: none of these configs reads scores"):
+        build("puzzles", source=tmp_path / "nowhere", out=tmp_path / "out", **asked)
+
+
 @pytest.mark.parametrize("options", [{"pvi_model": "minilm-l3"}, {"pvi_recipe": {"epochs": 1}}], ids=repr)
 def test_what_is_added_to_a_release_needs_such_a_config_too(tmp_path: Path, options: dict[str, Any]) -> None:
     made = build("puzzles", source=write_source(tmp_path / "source"), out=tmp_path / "made", configs=["size"])

@@ -66,6 +66,22 @@ def test_the_cells_of_the_matrix(release: ReleaseFolder) -> None:
 
 
 @silently
+def test_a_table_that_is_there_is_not_said_to_be_made_by_another_recipe(
+    release: ReleaseFolder, tmp_path: Path
+) -> None:
+    """Its rows would be placed by the scores of the release, whatever the command asks for."""
+    asked: dict[str, Any] = {"source": "sample", "into": release.path, "configs": ["hard_clean"]}
+    asked["cache"] = tmp_path / "cache"
+    batch = ScoreTable.from_release(release, "pvi").provenance["key"]["recipe"]["batch_size"]
+    with pytest.raises(
+        UsageError, match=rf"^--pvi-recipe batch_size={batch + 1}: score table pvi of .* was made"
+    ):
+        build("snli", out=tmp_path / "other", pvi_recipe={"batch_size": batch + 1}, **asked)
+    made = build("snli", out=tmp_path / "same", pvi_recipe={"batch_size": batch}, **asked)
+    assert "hard_clean" in made.configs
+
+
+@silently
 def test_rows_carry_their_scores(release: ReleaseFolder) -> None:
     scores = ScoreTable.from_release(release, "pvi")
     by_uid = {row["uid"]: row for row in scores.table.to_pylist()}

@@ -146,12 +146,20 @@ def test_matrices(text: str) -> None:
     )
 
 
-def test_matrices_beside_the_majority_label(tmp_path: Path) -> None:
+def test_matrices_beside_the_majority_label_of_the_same_split(tmp_path: Path) -> None:
+    """A result of the majority label on other rows has no say, whichever of them was stored last."""
     release = make_curriculum(tmp_path / "toy")
-    write_analyses(release, experiments())
-    add_result(release, "verbs_pvi_hard_test", "majority", None, 0.25)
+    (cell,) = (c for c in experiments()["generalisation"] if c["config"] == "verbs_pvi_hard_test")
+    tested = cell | {"evaluated_on": "test", "majority": 0.25}
+    held_out = cell | {"evaluated_on": "validation", "majority": 0.6, "settings": "sha256:" + "d" * 64}
+    write_analyses(release, {"generalisation": [tested, held_out]})
+    add_result(release, "verbs_pvi_hard_test", "majority", None, 0.6)
     found = section(render_card(release), "Simple and hard rows")
-    assert "| `verbs` | simple | 90.0 (80.0 to 100.0) | 30.0 (20.0 to 40.0) | – | 25.0 |" in found
+    first, second = found.split("accuracy on ")[1:]
+    assert first.startswith("`test`:")
+    assert "| `verbs` | simple | – | 30.0 (20.0 to 40.0) | – | 25.0 |" in first
+    assert second.startswith("`validation`:")
+    assert "| `verbs` | simple | – | 30.0 (20.0 to 40.0) | – | 60.0 |" in second
 
 
 def test_values_of_stale_results_are_marked(tmp_path: Path) -> None:
@@ -162,6 +170,21 @@ def test_values_of_stale_results_are_marked(tmp_path: Path) -> None:
     text = render_card(release)
     assert "| `verbs` | simple | 90.0 (80.0 to 100.0) † | 30.0 (20.0 to 40.0) |" in text
     assert "| `verbs` | 0.0 (−10.0 to 10.0) † | 20.0 (10.0 to 30.0) † |" in text
+
+
+def test_a_result_that_was_stale_before_the_analyses_marks_none_of_their_values(tmp_path: Path) -> None:
+    """They were made without it: another recipe, or an earlier version, of the same baseline."""
+    release = make_curriculum(tmp_path / "toy")
+    write_analyses(release, experiments())
+    add_result(release, "verbs_simple", "fine_tuned_full_input", "minilm-l6", 0.9, stale=True)
+    index = release.path / "results" / "index.json"
+    (result,) = (path for path in index.parent.rglob("*.json") if path != index)
+    entry = json.loads(result.read_text(encoding="utf-8")) | {"stale": "the rows have changed"}
+    index.write_text(
+        json.dumps(json.loads(index.read_text(encoding="utf-8")) | {"results": [entry]}), encoding="utf-8"
+    )
+    text = render_card(release)
+    assert "| `verbs` | simple | 90.0 (80.0 to 100.0) | 30.0 (20.0 to 40.0) |" in text
 
 
 def test_curves_of_more_than_one_point(text: str) -> None:

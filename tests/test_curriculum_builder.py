@@ -164,6 +164,34 @@ def test_pairs_of_one_item_stand_on_one_side() -> None:
         assert len(groups) < len(rows) or name == "syntactic_variation"
 
 
+def test_corpora_of_one_phenomenon_do_not_contradict_each_other(tmp_path: Path) -> None:
+    """Each corpus alone is free of conflicts; what one says against another is left out of both."""
+    header = "\tfilename\tdeterminer\tmonotonicity\tgold_label\treplace_target\treplace_source\treplace_mode"
+    (tmp_path / "help").mkdir()
+    (tmp_path / "help" / "pmb_train_v1.0.tsv").write_text(
+        f"{header}\tori_sentence\tnew_sentence\n"
+        "1\tp1/d1\tsome\tup\tentailment\t\t\t\tSome dogs ran.\tSome animals ran.\n"
+        "2\tp1/d1\tno\tdown\tneutral\t\t\t\tNo dog ran.\tNo animal ran.\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "med").mkdir()
+    (tmp_path / "med" / "MED.tsv").write_text(
+        "index\tgenre\tsentence1\tsentence2\tgold_label\n"
+        "1\tcrowd\tSome dogs ran.\tSome animals ran.\tneutral\n"
+        "2\tcrowd\tNo dog ran.\tNo animal ran.\tneutral\n",
+        encoding="utf-8",
+    )
+    faults = FaultLog()
+    data = builders.get("curriculum")().read(tmp_path, faults, Origin("folder"))
+    assert data.table.column("uid").to_pylist() == [
+        "curriculum_monotonicity_infer:train:help:p1/d1:2#0",
+        "curriculum_monotonicity_infer:test:med:2#0",
+    ]
+    assert data.table.column("source_index").to_pylist() == [0, 1]
+    assert faults.filtered == {"equal inputs with different labels": 2}
+    assert data.read == 4
+
+
 @pytest.mark.parametrize(
     ("names", "licence", "redistribute"),
     [

@@ -62,6 +62,19 @@ def test_seeds_are_pooled_with_students_t() -> None:
     assert (alone.low, alone.high, alone.interval) == (0.4, 0.6, "Wilson 95%")
 
 
+def test_no_interval_over_seeds_goes_beyond_the_metric() -> None:
+    """With two seeds Student's t is 12.7: 0.9 give or take 0.64 would be an accuracy of up to 154 %."""
+    runs = [
+        _result("a", FULL, value, mcc=mcc, seed=seed)
+        for seed, value, mcc in ((0, 0.85, -0.9), (1, 0.95, 0.7))
+    ]
+    found = {name: pooled(runs, name) for name in ("accuracy", "matthews_correlation")}
+    assert found["accuracy"].low == pytest.approx(0.9 - 12.706204736432095 * 0.05)
+    assert found["accuracy"].high == 1.0
+    correlation = found["matthews_correlation"]
+    assert (correlation.low, correlation.value, correlation.high) == (-1.0, pytest.approx(-0.1), 1.0)
+
+
 def test_a_curve_goes_from_the_model_as_it_came_to_the_most_rows() -> None:
     results = [
         _result("a", FULL, 0.9, rows_per_label=100),
@@ -75,6 +88,31 @@ def test_a_curve_goes_from_the_model_as_it_came_to_the_most_rows() -> None:
     assert [(point.rows_per_label, point.seeds) for point in points] == [(0, 1), (10, 2), (100, 1)]
     assert [point.value for point in points] == pytest.approx([0.5, 0.65, 0.9])
     assert len({(point.config, point.baseline, point.settings) for point in points}) == 1
+
+
+@pytest.mark.parametrize(
+    ("baseline", "settings"),
+    [
+        (PARTIAL, {"columns": ["hypothesis"], "model": {"weights_sha256": "a"}}),
+        (FULL, {"columns": ["premise", "hypothesis"], "model": {"weights_sha256": "b"}}),
+    ],
+    ids=["other texts", "other weights under one name"],
+)
+def test_a_curve_begins_with_the_same_weights_on_the_same_texts(
+    baseline: str, settings: dict[str, Any]
+) -> None:
+    both = {"columns": ["premise", "hypothesis"], "model": {"weights_sha256": "a"}}
+    results = [
+        _result("a", "classifier", 0.9, **both),
+        _result("a", FULL, 0.7, rows_per_label=10, **both),
+        _result("a", baseline, 0.6, rows_per_label=10, **settings),
+    ]
+    points = [point for point in inoculation(results) if point.metric == "accuracy"]
+    assert [(p.baseline, p.rows_per_label, p.value) for p in points] == [
+        (FULL, 0, 0.9),
+        (FULL, 10, 0.7),
+        (baseline, 10, 0.6),
+    ]
 
 
 def test_other_settings_are_another_curve() -> None:
@@ -105,6 +143,18 @@ def test_cells_are_read_from_the_configs_that_a_pvi_split_made() -> None:
     ]
     assert [cell.value for cell in cells] == pytest.approx([0.9, 0.3])
     assert {(cell.part, cell.scores) for cell in cells} == {("x", "pvi_x")}
+
+
+def test_a_cell_stands_beside_the_majority_label_on_its_own_split() -> None:
+    tested = _result("x_simple", FULL, 0.9)
+    results = [
+        replace(tested, evaluated_on="test"),
+        tested,
+        replace(_result("x_simple", "majority", 0.5), evaluated_on="test"),
+        _result("x_simple", "majority", 0.7),
+    ]
+    cells = generalisation({"x_simple": _cell("x", "simple", "simple")}, results)
+    assert [(cell.evaluated_on, cell.majority) for cell in cells] == [("test", 0.5), ("validation", 0.7)]
 
 
 def test_a_partial_input_stands_beside_the_same_run_with_both_texts() -> None:

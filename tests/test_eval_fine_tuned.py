@@ -180,6 +180,19 @@ def test_no_row_chooses_the_checkpoint_without_a_share_for_it() -> None:
         assert (len(train), len(held_out)) == (30 if number is None else 6, 0)
 
 
+def test_rows_of_some_labels_alone_do_not_choose_the_checkpoint() -> None:
+    """All 10 neutral rows are drawn: what is left would choose the checkpoint that never says neutral."""
+    labels = NLI.labels or ()
+    rows = [(f"p{i}", f"h{i}", labels[i % 3] if i < 30 else labels[2 * (i % 2)]) for i in range(90)]
+    train, held_out = FineTunedFullInput(rows_per_label=10)._training_rows(_data(rows), 0)
+    assert (len(train), len(held_out)) == (27, 3)
+    drawn = [*train.gold.tolist(), *held_out.gold.tolist()]
+    assert [drawn.count(label) for label in labels] == [10, 10, 10]
+    one_left, held_out = FineTunedFullInput(rows_per_label=9)._training_rows(_data(rows), 0)
+    assert len(one_left) == 27
+    assert set(held_out.gold.tolist()) == set(labels)
+
+
 def test_rows_that_choose_are_few_drawn_by_the_seed_and_of_every_label() -> None:
     rows = [(f"p{i}", f"h{i}", NLI.labels[i // 400]) for i in range(1200)]  # type: ignore[index]
     _, held_out = FineTunedFullInput(rows_per_label=5)._training_rows(_data(rows), 0)

@@ -292,6 +292,14 @@ def test_pairs_that_are_too_long_are_cut_and_counted(bert: SequenceClassifier) -
     assert bert.encode(first, second, max_length=10_000).lengths.max() == 48
 
 
+def test_pairs_are_not_cut_to_less_than_a_token_of_each_text(bert: SequenceClassifier) -> None:
+    """The tokenizer has three tokens of its own; asked for fewer it would cut nothing, without a word."""
+    assert bert.encode(["a cat sleeps"], ["a dog"], max_length=5).lengths.tolist() == [5]
+    for longest in (1, 2, 3, 4):
+        with pytest.raises(UsageError, match=rf"^max_length {longest} leaves no room .*; give at least 5$"):
+            bert.encode(["a cat sleeps"], ["a dog"], max_length=longest)
+
+
 def test_only_the_last_layers_and_the_head_learn(bert: SequenceClassifier) -> None:
     first, second, labels = toy(20)
     recipe = replace(RECIPE, max_steps=2, trainable_layers=1, validation_share=0.0)

@@ -29,7 +29,7 @@ from benchwright.splitting.scores._pvi_rows import (
     read_pairs,
     sample_per_label,
 )
-from benchwright.splitting.scores.pvi import null_texts
+from benchwright.splitting.scores.pvi import check_pvi_rows, null_texts
 from benchwright.splitting.scores.v_information import entropies
 from benchwright.tasks import BINARY_NLI, BOOLEAN_QUESTION, NLI, TEXT_TO_SQL
 
@@ -155,6 +155,20 @@ def test_rows_that_are_no_labelled_pairs() -> None:
     premises[5] = None
     with pytest.raises(SourceError, match="row 5, field 'premise': no text"):
         read_pairs(ROWS.set_column(1, "premise", pa.array(premises)), BINARY_NLI)
+
+
+def test_rows_of_one_label_are_not_graded() -> None:
+    """Their entropy is 0: what models find is noise, by which rows would be called simple and hard."""
+    labels = [
+        0 if split == "train" else label
+        for split, label in zip(
+            ROWS.column("source_split").to_pylist(), ROWS.column("label").to_pylist(), strict=True
+        )
+    ]
+    rows = replaced(ROWS, label=labels)
+    for fit in ("cross_fitted", "in_sample"):
+        with pytest.raises(UsageError, match=r"^all \d+ rows that train have the label 'entailed'"):
+            check_pvi_rows(rows, BINARY_NLI, k=2, fit=fit)  # type: ignore[arg-type]
 
 
 # --- tables

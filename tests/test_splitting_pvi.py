@@ -139,14 +139,18 @@ def test_a_label_of_one_row_is_simple_and_missed_among_the_hard() -> None:
 def test_a_side_without_rows_of_the_difficulty_is_refused() -> None:
     rows = rows_of([0, 0, 1, 0], ["train", "train", "dev", "dev"])
     with pytest.raises(
-        SplitError, match="validation would be empty: none of its 2 rows is hard by cut='midr"
+        SplitError,
+        match=r"validation would be empty: none of its 2 rows is hard by cut='midrange'; give a source with "
+        r"more rows of a label in validation$",
     ):
         PviSplitter(evaluation="hard").split(rows, scores_of([1, -1, 0, 0]))
     rows = rows_of([0, 0, 0], ["train"] * 3)
     with pytest.raises(SplitError, match=r"rows that evaluate.*border='pooled'"):
         PviSplitter().split(rows, scores_of([1, 0, -1]))
     rows = rows_of([0] * 4, ["train", "train", "dev", "dev"])
-    with pytest.raises(SplitError, match="train would be empty: none of its 2 rows is simple by cut='publ"):
+    with pytest.raises(
+        SplitError, match="none of its 2 rows is simple by cut='published'; use cut='midrange', or"
+    ):
         PviSplitter(cut="published").split(rows, scores_of([3, 4, 1, -1]))
 
 

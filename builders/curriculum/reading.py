@@ -19,7 +19,7 @@ from ..base import SourceFile
 from ..sources.curriculum import TASK_SPLITS, TaskFiles, find_tasks, read_task
 from .phenomena import CORPORA, PHENOMENA, Corpus, Phenomenon
 from .recast import Recast, RecastRows, find_recasts, recasts
-from .recast.base import FoundRecast
+from .recast.base import CONFLICT, FoundRecast
 
 ROWS_SCHEMA = pa.schema(
     [
@@ -167,10 +167,33 @@ def _recast(phenomenon: Phenomenon, found: Sequence[FoundRecast], faults: FaultL
         corpora.append(_corpus(recast.corpus))
         read += made.read
     table = pa.concat_tables(tables)
+    bad = _contradicted(table)
+    if bad.any():
+        # A recast leaves out what contradicts itself; only here are its rows seen beside those of others.
+        faults.filter(CONFLICT, int(bad.sum()))
+        table = table.filter(pa.array(~bad))
     position = ROWS_SCHEMA.get_field_index("source_index")
     numbers = pa.array(np.arange(table.num_rows, dtype=np.int32))
     table = table.set_column(position, ROWS_SCHEMA.field(position), numbers)
     return PhenomenonRows(phenomenon, table, tuple(corpora), tuple(files), read, tuple(notes))
+
+
+def _contradicted(table: pa.Table) -> np.ndarray:
+    """Rows of items that have an input which another corpus has with another label: bool[n]."""
+    counted = table.group_by("content_id").aggregate(
+        [("label", "count_distinct"), ("source_dataset", "count_distinct")]
+    )
+    several = [
+        pc.greater(counted.column(f"{name}_count_distinct"), 1) for name in ("label", "source_dataset")
+    ]
+    inputs = counted.filter(pc.and_(*several)).column("content_id").combine_chunks()
+    if not len(inputs):
+        return np.zeros(table.num_rows, dtype=bool)
+    items = table.select(["source_dataset", "source_split", "source_id"])
+    texts = [items.column(name).combine_chunks() for name in items.column_names]
+    keys = pc.binary_join_element_wise(*texts, "\x1f")
+    found = keys.filter(pc.is_in(table.column("content_id").combine_chunks(), value_set=inputs))
+    return np.asarray(pc.is_in(keys, value_set=found))
 
 
 def _corpus(name: str) -> Corpus:

@@ -31,6 +31,8 @@ GIVEN_AWAY = 0.1
 ACCURACY = "accuracy"
 SEEDS = "Student's t over seeds 95%"
 _LEVEL = 0.95
+_LOWEST = {"accuracy": 0.0, "matthews_correlation": -1.0}
+"""The least values of metrics whose greatest is 1."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class GeneralisationCell:
     """Accuracy after training on simple or hard rows, on simple or hard rows (C.7: a 2 x 2 matrix).
 
     `part` is the phenomenon, None for a release of one data set; `scores` the table that graded the rows.
+    `evaluated_on` is the split, `majority` what the majority label of the training rows scores on the same
+    rows (None where it was not evaluated).
     """
 
     part: str | None
@@ -81,6 +85,8 @@ class GeneralisationCell:
     metric: str
     train: str
     evaluation: str
+    evaluated_on: str
+    majority: float | None
     value: float
     low: float | None
     high: float | None
@@ -142,8 +148,9 @@ def inoculation(results: Sequence[Result]) -> list[InoculationPoint]:
     """Every point of every curve, by config, baseline, model and number of rows, each with all its metrics.
 
     A curve begins with the same model as it came, where there is a result of baseline `classifier` on the
-    same rows. That one answers with the largest output and names its label; a model that is trained sums the
-    outputs of one label, so that the first step of a curve may owe something to the rule.
+    same rows, texts and weights: a curve of the partial input has no such point. That one answers with the
+    largest output and names its label; a model that is trained sums the outputs of one label, so that the
+    first step of a curve may owe something to the rule.
     """
     trained = [r for r in results if r.settings.get("rows_per_label") is not None]
     points = []
@@ -151,8 +158,7 @@ def inoculation(results: Sequence[Result]) -> list[InoculationPoint]:
         by_number: dict[int, list[Result]] = {}
         for run in runs:
             by_number.setdefault(run.settings["rows_per_label"], []).append(run)
-        start = [r for r in results if r.baseline == "classifier" and _rows(r) == _rows(runs[0])]
-        start = [r for r in start if r.model == model]
+        start = [r for r in results if r.baseline == "classifier" and _begins(r, runs[0])]
         for number, group in ([(0, start[:1])] if start else []) + sorted(by_number.items()):
             for metric in group[0].metrics:
                 points.append(
@@ -169,11 +175,24 @@ def inoculation(results: Sequence[Result]) -> list[InoculationPoint]:
     return points
 
 
+def _begins(untrained: Result, trained: Result) -> bool:
+    """Whether both read the same texts of the same rows with one model, which only the second trained.
+
+    One name may stand for several models: for revisions of it, or folders of one name.
+    """
+    first, second = (
+        (r.model, (r.settings.get("model") or {}).get("weights_sha256"), r.settings.get("columns"))
+        for r in (untrained, trained)
+    )
+    return first == second and _rows(untrained) == _rows(trained)
+
+
 def generalisation(
     configs: Mapping[str, Mapping[str, Any]], results: Sequence[Result]
 ) -> list[GeneralisationCell]:
     """The cells of every matrix that can be filled; `configs` are entries of the manifest."""
     cells = []
+    majorities = _majorities(results)
     placed = {name: entry for name, entry in configs.items() if entry.get("splitter") == "pvi"}
     of_cells = [r for r in results if r.config in placed and r.baseline in (FULL, PARTIAL)]
     for (config, baseline, model, settings), runs in _grouped(of_cells).items():
@@ -189,6 +208,8 @@ def generalisation(
                 metric=metric,
                 train=entry["parameters"]["train"],
                 evaluation=entry["parameters"]["evaluation"],
+                evaluated_on=runs[0].evaluated_on,
+                majority=_share(majorities.get(_rows(runs[0])), metric),
                 **pooled(runs, metric).line(),
             )
         )
@@ -215,7 +236,7 @@ def partial_input(
     results: Sequence[Result], answers: Answers = lambda result, metric: {}
 ) -> list[PartialInput]:
     """Full beside partial input, for runs that differ in nothing else; `answers` are those to their rows."""
-    majorities = {_rows(r): r for r in results if r.baseline == MAJORITY}
+    majorities = _majorities(results)
     full = _grouped((r for r in results if r.baseline == FULL), without=("columns",))
     rows = []
     chosen = (r for r in results if r.baseline == PARTIAL)
@@ -224,8 +245,7 @@ def partial_input(
         if whole is None:
             continue
         metric = runs[0].headline
-        base = majorities.get(_rows(runs[0]))
-        share = None if base is None or metric not in base.metrics else base.metrics[metric]["value"]
+        share = _share(majorities.get(_rows(runs[0])), metric)
         both, second = pooled(whole, metric), pooled(runs, metric)
         low, high = _paired_interval(whole, runs, metric, answers)
         rows.append(
@@ -312,7 +332,10 @@ def outcomes(configs: Mapping[str, Mapping[str, Any]], results: Sequence[Result]
 
 
 def pooled(runs: Sequence[Result], metric: str) -> Pooled:
-    """Mean and interval of one metric over runs that differ in their seed alone."""
+    """Mean and interval of one metric over runs that differ in their seed alone.
+
+    The interval ends where the values of the metric do: those of two or three seeds may be very long.
+    """
     summaries = [run.metrics[metric] for run in runs]
     values = [summary["value"] for summary in summaries]
     if len(values) == 1:
@@ -320,7 +343,10 @@ def pooled(runs: Sequence[Result], metric: str) -> Pooled:
         return Pooled(one["value"], one["low"], one["high"], one["interval"], 1)
     mean = statistics.fmean(values)
     half = _student_t(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
-    return Pooled(mean, mean - half, mean + half, SEEDS, len(values))
+    low, high = mean - half, mean + half
+    if metric in _LOWEST:
+        low, high = max(low, _LOWEST[metric]), min(high, 1.0)
+    return Pooled(mean, low, high, SEEDS, len(values))
 
 
 def _student_t(degrees: int) -> float:
@@ -350,6 +376,15 @@ def _best(results: Sequence[Result], baselines: Sequence[str], metric: str) -> f
 def _rows(result: Result) -> tuple[Any, ...]:
     """The rows that a result speaks of."""
     return result.config, result.evaluated_on, result.limit
+
+
+def _majorities(results: Sequence[Result]) -> dict[tuple[Any, ...], Result]:
+    """Results of the majority label by the rows that they speak of."""
+    return {_rows(r): r for r in results if r.baseline == MAJORITY}
+
+
+def _share(result: Result | None, metric: str) -> float | None:
+    return None if result is None or metric not in result.metrics else result.metrics[metric]["value"]
 
 
 def _whole(results: Sequence[Result]) -> list[Result]:

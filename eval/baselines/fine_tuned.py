@@ -41,10 +41,12 @@ class FineTuned(Baseline):
 
     `rows_per_label` trains on that many rows of every label, drawn by the seed so that a smaller number is a
     part of a larger one; None on all of them. Of the rows that are left, MOST_HELD_OUT (or the recipe's
-    `max_validation_rows`) choose the checkpoint, as many of every label; a recipe with `validation_share` 0
-    keeps the last weights.
+    `max_validation_rows`) choose the checkpoint, as many of every label; where some label has none left, the
+    recipe's `validation_share` of the drawn rows does. A recipe with `validation_share` 0 keeps the last
+    weights.
     """
 
+    version = 2
     needs_train = True
     reads_validation = True
     needs_model = "trainable_classifier"
@@ -139,10 +141,11 @@ class FineTuned(Baseline):
             validation = data.load_validation()
             return train, validation.take(validation.shuffled(seed))
         others = order[~np.isin(order, chosen)]
-        if len(others):
-            most = self.recipe.max_validation_rows or MOST_HELD_OUT
-            held = self._per_label(data, others, max(1, most // len(_labels(data))))
-            return train, data.train.take(held)
+        most = self.recipe.max_validation_rows or MOST_HELD_OUT
+        held = data.train.take(self._per_label(data, others, max(1, most // len(_labels(data)))))
+        # Rows of some labels alone would choose the checkpoint that answers with these.
+        if set(held.gold.tolist()) == set(train.gold.tolist()):
+            return train, held
         count = max(1, int(len(train) * self.recipe.validation_share))
         positions = np.arange(len(train))
         return train.take(positions[count:]), train.take(positions[:count])

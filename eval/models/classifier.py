@@ -79,8 +79,18 @@ class SequenceClassifier:
     def encode(
         self, first: Sequence[str], second: Sequence[str], *, max_length: int | None = None
     ) -> EncodedPairs:
-        """Token ids of pairs, each cut to `max_length` tokens where that is less than the model takes."""
+        """Token ids of pairs, each cut to `max_length` tokens where that is less than the model takes.
+
+        Raises UsageError for a `max_length` that leaves no token for either text beside the tokenizer's own.
+        """
         longest = self.max_positions if max_length is None else min(max_length, self.max_positions)
+        own = self.tokenizer.num_special_tokens_to_add(pair=True)
+        if longest < own + 2:
+            # Tokenizers do not cut at all where their own tokens alone are too many.
+            raise UsageError(
+                f"max_length {longest} leaves no room for two texts: the tokenizer of {show(self.name)} adds "
+                f"{own} tokens of its own; give at least {own + 2}"
+            )
         return encode_pairs(self.tokenizer, first, second, longest)
 
     def classify(

@@ -176,6 +176,13 @@ def _prepared(
     source_order = np.argsort(rows.column("source_index").to_numpy(), kind="stable")
     ordered = rows.take(source_order)
     pairs = read_pairs(ordered, task)
+    learned = np.unique(pairs.labels[pairs.trains])
+    if len(learned) == 1:
+        raise UsageError(
+            f"all {int(pairs.trains.sum())} rows that train have the label "
+            f"{show(pairs.label_names[learned[0]])}, of which no input can tell anything; V-information "
+            "needs rows of two labels"
+        )
     fold_of = draw_label_folds(pairs, k, seed) if fit == "cross_fitted" else np.full(len(pairs), NO_FOLD)
     return source_order, ordered, pairs, fold_of
 
