@@ -138,21 +138,28 @@ def test_missing_ray_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         open_executor("ray")
 
 
-def test_workers_have_nothing_to_say_of_an_interrupt() -> None:
-    program = (
-        "import time\n"
+def test_workers_have_nothing_to_say_of_an_interrupt(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, time\n"
         "from benchwright.executor import LocalExecutor\n"
+        "def who(seconds):\n"
+        "    time.sleep(seconds)\n"
+        "    return os.getpid()\n"
         "if __name__ == '__main__':\n"
         "    with LocalExecutor(3) as executor:\n"
-        "        executor.map(abs, [1, 2, 3])\n"
+        # All three must be up: one that has not begun yet is interrupted by Python's own rules.
+        "        while len(set(executor.map(who, [0.3] * 3))) < 3:\n"
+        "            pass\n"
         "        print('ready', flush=True)\n"
         "        try:\n"
-        "            executor.map(time.sleep, [60, 60])\n"
+        "            executor.map(who, [60, 60])\n"
         "        except KeyboardInterrupt:\n"
-        "            print('interrupted')\n"
+        "            print('interrupted')\n",
+        encoding="utf-8",
     )
     run = subprocess.Popen(
-        [sys.executable, "-c", program],
+        [sys.executable, str(program)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
