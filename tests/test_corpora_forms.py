@@ -293,7 +293,8 @@ def test_folders_of_several_kinds_are_not_guessed_at(tmp_path: Path) -> None:
     write(tmp_path / "a.txt", "One.\n")
     write(tmp_path / "b.jsonl", json_lines({"text": "Two."}))
     assert message(tmp_path) == (
-        ": files of several kinds: a.txt (text), b.jsonl (jsonl); choose with a pattern or a form"
+        ": files of several kinds: a.txt (text), b.jsonl (jsonl); choose with --corpus-form (Python: form), or "
+        "in Python with a pattern"
     )
     assert read(tmp_path, form="jsonl") == [("b.jsonl:1", "Two.")]
     assert read(tmp_path, pattern="*.txt") == [("a.txt:1", "One.")]
@@ -308,7 +309,10 @@ def test_folders_of_several_kinds_are_not_guessed_at(tmp_path: Path) -> None:
         ({"form": "line"}, "unknown form of a corpus 'line'; did you mean lines?"),
         ({"sentences": "spacy"}, "unknown sentences 'spacy'; known: none, lines, punkt"),
         ({"on_bad_row": "skip"}, "unknown on_bad_row 'skip'; known: fail, drop"),
-        ({"text_field": "body"}, "text_field: a corpus of form 'lines' has no fields"),
+        (
+            {"text_field": "body"},
+            "--corpus-field (Python: text_field): a corpus of form 'lines' has no fields",
+        ),
         ({"form": "hub"}, "form 'hub' does not go with"),
     ],
 )

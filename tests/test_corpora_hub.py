@@ -140,7 +140,7 @@ def test_locations() -> None:
 
 
 def test_choices_that_contradict_the_location(web: RunningHub) -> None:
-    with pytest.raises(UsageError, match="names field 'content', and text_field is 'text'"):
+    with pytest.raises(UsageError, match=r"names field 'content', and --corpus-field .* is 'text'"):
         open_corpus(f"hub:{REPO}:content", text_field="text")
     with pytest.raises(UsageError, match="pattern is for files"):
         open_corpus(f"hub:{REPO}", pattern="*.parquet")

@@ -145,7 +145,10 @@ def open_hub_corpus(
     """The corpus that `hub:...` names; see `open_corpus`. Its revision is resolved to a commit first."""
     place = parse_place(location)
     if place.field is not None and text_field not in (None, place.field):
-        raise UsageError(f"{location!r} names field {place.field!r}, and text_field is {text_field!r}")
+        raise UsageError(
+            f"{location!r} names field {place.field!r}, and --corpus-field (Python: text_field) is "
+            f"{text_field!r}; leave one out"
+        )
     shown = place.repo if place.revision is None else f"{place.repo}@{place.revision}"
     with one_line(shown):
         state = read_state(client or HubClient(), place.repo, place.revision)

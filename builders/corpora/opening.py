@@ -35,6 +35,7 @@ _WIKITEXT_HEADING = re.compile(r"\s*= .+ =\s*")
 # Corpora lie in folders by language, source and day.
 _LEVELS = 10
 _PEEKED = 20
+_CHOOSE = "choose with --corpus-form (Python: form), or in Python with a pattern"
 _PEEKED_BYTES = 1 << 16
 
 
@@ -154,7 +155,10 @@ def _form(name: str, text_field: str | None, id_field: str | None) -> CorpusForm
     if name in with_fields:
         return with_fields[name](**said)
     if said:
-        raise UsageError(f"{', '.join(said)}: a corpus of form {name!r} has no fields")
+        shown = ", ".join(
+            "--corpus-field (Python: text_field)" if key == "text_field" else key for key in said
+        )
+        raise UsageError(f"{shown}: a corpus of form {name!r} has no fields; leave it out")
     plain = {"lines": LineForm, "wikitext": LineForm, "tagged": TaggedForm, "files": FileForm}
     return plain[name]()
 
@@ -186,13 +190,10 @@ def _files(root: Path, form: str | None, pattern: str | None) -> tuple[list[Inpu
         for file, kind in kinds.items():
             first.setdefault(kind, file)
         shown = ", ".join(f"{file.name} ({kind})" for kind, file in first.items())
-        raise SourceError(
-            f"files of several kinds: {shown}", path=root, fix="choose with a pattern or a form"
-        )
+        raise SourceError(f"files of several kinds: {shown}", path=root, fix=_CHOOSE)
     kind = next(iter(kinds.values()))
     if kind == "unknown" and not alone:
-        fix = "give form, or a pattern that chooses the files of text"
-        raise SourceError("no file of a known form", path=root, value=there[0].name, fix=fix)
+        raise SourceError("no file of a known form", path=root, value=there[0].name, fix=_CHOOSE)
     return list(there), _form_of_text(there[0]) if kind in ("text", "unknown") else kind
 
 
