@@ -293,8 +293,8 @@ def test_folders_of_several_kinds_are_not_guessed_at(tmp_path: Path) -> None:
     write(tmp_path / "a.txt", "One.\n")
     write(tmp_path / "b.jsonl", json_lines({"text": "Two."}))
     assert message(tmp_path) == (
-        ": files of several kinds: a.txt (text), b.jsonl (jsonl); choose with --corpus-form (Python: form), or "
-        "in Python with a pattern"
+        ": files of several kinds: a.txt (text), b.jsonl (jsonl); choose with --corpus-form (Python: form), "
+        "or in Python with a pattern"
     )
     assert read(tmp_path, form="jsonl") == [("b.jsonl:1", "Two.")]
     assert read(tmp_path, pattern="*.txt") == [("a.txt:1", "One.")]
