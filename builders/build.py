@@ -43,7 +43,7 @@ from .scoring import (
     prompt_of_tables,
     pvi_options_given,
 )
-from .searching import PUBLISHED_HITS, CorpusSearch, searchable
+from .searching import PUBLISHED_HITS, CorpusSearch, searchable, warn_of_unsearched
 from .sizes import Size
 from .sources.origin import is_hub_id
 
@@ -255,10 +255,11 @@ def make_release(
     chosen = refuse_withdrawn(errata, choose_configs(builder, options, names, configs, repair), configs)
     known = every_config(builder, options, names)
     refuse_idle_pvi(builder, known, chosen, pvi_given)
+    asked = [spec for spec in known if spec.name in chosen]
     if published is None:
-        read = {spec.scores for spec in known if spec.name in chosen and spec.scores is not None}
+        read = {spec.scores for spec in asked if spec.scores is not None}
         refuse_idle_folds(read, specs, fold_options_given(maker))
-        chosen = searchable(builder, maker.search, options, [s for s in known if s.name in chosen], configs)
+        chosen = searchable(builder, maker.search, options, asked, configs)
     elif maker.search.given:
         raise UsageError(f"with --scores no corpus is searched; leave out {', '.join(maker.search.given)}")
     maker.check_recipes(builder, options)
@@ -267,6 +268,7 @@ def make_release(
     wanted = in_source([spec for spec in every if spec.name in chosen], data, configs, root)
     check_splitters(wanted)
     if published is None:
+        warn_of_unsearched(builder, maker.search, asked, data)
         maker.check_rows(builder, data, tables_of(wanted), specs, options)
     tables = {
         name: maker.make(builder, data, config, specs[name], options)

@@ -54,7 +54,7 @@ from .scoring import (
     names_by_scorer,
     pvi_options_given,
 )
-from .searching import searchable
+from .searching import searchable, warn_of_unsearched
 
 _DEFAULT_MAKER = TableMaker()
 
@@ -105,6 +105,7 @@ def extend(
     maker.check_recipes(builder, options)
     root, data = read_source(builder, source, options, base.manifest["source"]["on_bad_row"])
     _check_source(base, data)
+    warn_of_unsearched(builder, maker.search, scored, data)
     every = every_config(builder, options, names, data.table.num_rows)
     wanted = in_source([spec for spec in every if spec.name in chosen], data, configs, root)
     check_splitters(wanted)

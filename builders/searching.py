@@ -18,7 +18,7 @@ from ..splitting.scores import ScoreTable
 from ..splitting.scores.bm25.analysis import load_analyzer
 from ..splitting.scores.corpora import Corpus
 from ..splitting.scores.overlap import PUBLISHED_HITS, Execution, SearchOptions, score_by_overlap
-from .base import OVERLAP_OPTIONS, Builder, BuildOptions, ConfigSpec, overlap_table_name
+from .base import OVERLAP_OPTIONS, Builder, BuildOptions, ConfigSpec, SourceData, overlap_table_name
 from .corpora.base import SENTENCES, Sentences
 
 CONSTRUCTIONS = ("parsed", "published")
@@ -164,9 +164,9 @@ def searchable(
     specs: Sequence[ConfigSpec],
     asked: Sequence[str] | None,
 ) -> list[str]:
-    """Names of those `specs` whose rows need no search or can be searched; a warning names the others.
+    """Names of those `specs` whose rows need no search or can be searched; see `warn_of_unsearched`.
 
-    Raises UsageError if these are all, or `asked` for by name, and for options that the builder has no use
+    Raises UsageError if others are all, or `asked` for by name, and for options that the builder has no use
     for or that cannot be used: before a source is read.
     """
     if not builder.overlap_parts():
@@ -177,19 +177,33 @@ def searchable(
     search.check(options)
     if not builder.needs_corpus:
         _refuse_idle(builder, search, options)
+    lacking = _unsearched(builder, search, specs)
+    left = {name for names in lacking.values() for name in names}
+    for language, names in lacking.items():
+        if len(left) == len(specs) or left & set(asked or ()):
+            raise UsageError(f"{names[0]} is made by searching a corpus; {_lacking(language)}")
+    return [spec.name for spec in specs if spec.name not in left]
+
+
+def warn_of_unsearched(
+    builder: Builder, search: CorpusSearch, specs: Sequence[ConfigSpec], data: SourceData
+) -> None:
+    """Name those `specs` of the parts that are there which are left out, as no corpus is given for them."""
+    there = [spec for spec in specs if spec.part is None or spec.part in data.parts]
+    for language, names in _unsearched(builder, search, there).items():
+        message = f"{len(names)} configs are left out, the first is {names[0]}: {_lacking(language)}"
+        warnings.warn(message, BenchwrightWarning, stacklevel=3)
+
+
+def _unsearched(builder: Builder, search: CorpusSearch, specs: Sequence[ConfigSpec]) -> dict[str, list[str]]:
+    """Names of configs by the language of their rows, which no corpus is given for."""
     lacking: dict[str, list[str]] = {}
     for spec in specs:
         if spec.part in builder.overlap_parts() and spec.scores == overlap_table_name(spec.part):
             language = builder.overlap_language(spec.part)
             if not search.locations(language):
                 lacking.setdefault(language, []).append(spec.name)
-    left = {name for names in lacking.values() for name in names}
-    for language, names in lacking.items():
-        if len(left) == len(specs) or left & set(asked or ()):
-            raise UsageError(f"{names[0]} is made by searching a corpus; {_lacking(language)}")
-        message = f"{len(names)} configs are left out, the first is {names[0]}: {_lacking(language)}"
-        warnings.warn(message, BenchwrightWarning, stacklevel=3)
-    return [spec.name for spec in specs if spec.name not in left]
+    return lacking
 
 
 def _refuse_idle(builder: Builder, search: CorpusSearch, options: BuildOptions) -> None:

@@ -408,6 +408,15 @@ def test_sets_of_another_language_are_left_out_with_one_warning(folder: Path) ->
     ]
 
 
+def test_sets_that_are_not_in_the_source_are_not_said_to_be_left_out(folder: Path) -> None:
+    source = folder / "english-source"
+    source.mkdir()
+    shutil.copy(builders.get("winograd").sample_folder() / "WSCollection.xml", source)
+    with pytest.warns(BenchwrightWarning) as caught:
+        build("winograd", source=source, out=folder / "no-chinese", cache=folder / "cache", corpus=["sample"])
+    assert not [warning for warning in caught if "chinese-corpus" in str(warning.message)]
+
+
 def test_a_subset_that_is_asked_for_may_not_be_empty(made: ReleaseFolder, folder: Path) -> None:
     with pytest.raises(SplitError, match="no row has a best score above 35"):
         build(
