@@ -70,8 +70,11 @@ class CorpusSearch:
     def check(self, options: BuildOptions) -> None:
         """Raise UsageError for words and numbers that cannot be used: before a source is read.
 
-        PrerequisiteError for a segmenter that is not installed.
+        PrerequisiteError for a segmenter that is not installed, SourceError for a file or folder that is not
+        there or holds no corpus of the form, whether or not rows are searched in it.
         """
+        from .corpora.hub import PREFIX
+
         self._construction(options)
         self._options(options)
         self._execution.check(self.engine)
@@ -79,6 +82,10 @@ class CorpusSearch:
         if self.sentences not in SENTENCES:
             words = " or ".join(SENTENCES)
             raise UsageError(f"no way {show(self.sentences)} to cut sentences; give {words}")
+        for location in dict.fromkeys((*self.corpus, *self.chinese_corpus)):
+            # What the Hub has is asked for when it is searched.
+            if not str(location).startswith(PREFIX):
+                self._open(location, "fail")
 
     def table(
         self,

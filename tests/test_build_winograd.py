@@ -26,7 +26,14 @@ from benchwright.builders.verify import verify
 from benchwright.builders.winograd.builder import winograd_features
 from benchwright.builders.winograd.queries import copies_of, searched_text
 from benchwright.cli import main
-from benchwright.errors import BenchwrightWarning, ReleaseError, SourceErrors, SplitError, UsageError
+from benchwright.errors import (
+    BenchwrightWarning,
+    ReleaseError,
+    SourceError,
+    SourceErrors,
+    SplitError,
+    UsageError,
+)
 from benchwright.features import HEAD, OVERLAP
 from benchwright.release import ReleaseFolder
 
@@ -388,6 +395,14 @@ def test_corpora_are_asked_for_before_anything_is_read(folder: Path) -> None:
     with pytest.raises(UsageError, match="snli has no subsets by overlap; leave out cutoff_quantile"):
         build("snli", cutoff_quantile=[0.5], **sample)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("option", ["corpus", "chinese_corpus"])
+def test_a_corpus_that_is_not_there_is_told_before_anything_is_read(folder: Path, option: str) -> None:
+    """The source has no Chinese rows, or none of any kind: a mistyped path is one all the same."""
+    options: dict[str, Any] = {"corpus": ["sample"], option: [str(folder / "mistyped.txt")]}
+    with pytest.raises(SourceError, match=r"mistyped.txt: no such file or folder"):
+        build("winograd", source=folder / "nowhere", out=folder / "x", **options)
 
 
 def test_with_scores_no_corpus_is_searched(made: ReleaseFolder, folder: Path) -> None:
