@@ -257,8 +257,7 @@ def make_release(
     refuse_idle_pvi(builder, known, chosen, pvi_given)
     asked = [spec for spec in known if spec.name in chosen]
     if published is None:
-        read = {spec.scores for spec in asked if spec.scores is not None}
-        refuse_idle_folds(read, specs, fold_options_given(maker))
+        refuse_idle_folds(tables_of(asked), specs, fold_options_given(maker))
         chosen = searchable(builder, maker.search, options, asked, configs)
     elif maker.search.given:
         raise UsageError(f"with --scores no corpus is searched; leave out {', '.join(maker.search.given)}")

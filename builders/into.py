@@ -94,9 +94,9 @@ def extend(
     _check_new(base, errata, chosen)
     known = every_config(builder, options, names)
     refuse_idle_pvi(builder, known, chosen, given)
-    read = {spec.scores for spec in known if spec.name in chosen and spec.scores is not None}
+    read = tables_of([spec for spec in known if spec.name in chosen])
     refuse_idle_folds(read, specs, fold_options_given(maker))
-    for name in sorted(read & set(published)):
+    for name in sorted(read.keys() & published.keys()):
         _check_recipe(base, specs[name], maker)
     scored = [spec for spec in known if spec.name in chosen and spec.scores not in published]
     unsearched = set(chosen) - {spec.name for spec in scored}
