@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from recast_corpora import recast, write
 
+from benchwright.builders.curriculum.recast import entailment_bank
 from benchwright.errors import SourceErrors
 
 YES, NO = "entailed", "not-entailed"
@@ -163,6 +166,13 @@ def test_alternants_find_each_other(tmp_path):
         "no alternant in the split": 1,
     }
     assert result.faults.dropped == {"one sentence judged both ways": 1}
+
+
+@given(st.lists(st.text("aB .İΣ", max_size=4), max_size=4), st.text("ab i̇σς", max_size=3))
+def test_a_tree_has_the_texts_that_are_plain_the_same(texts, other):
+    plain = {entailment_bank.plain(text) for text in texts}
+    assert all(entailment_bank.stands_in(texts, text) for text in plain)
+    assert entailment_bank.stands_in(texts, other) == (other in plain)
 
 
 HEADER = (

@@ -9,6 +9,7 @@ and meta (intermediate_conclusions and more). The folder is `entailment_bank`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,14 +30,14 @@ _NAMED_IN_PROOF = re.compile(r"sent(?<!\wsent)\d+\b")
 
 
 class _Tree(NamedTuple):
-    """A tree; `plain` is its conclusion, `known` the texts that stand in it, as `_plain` gives them."""
+    """A tree; `plain` is its conclusion as `plain` gives it, `texts` are all that stand in it."""
 
     record: Record
     name: str
     premise: str
     conclusion: str
     plain: str
-    known: frozenset[str]
+    texts: list[str]
 
 
 def recast_entailment_bank(root: Path, faults: FaultLog) -> RecastRows:
@@ -71,7 +72,7 @@ def recast_entailment_bank(root: Path, faults: FaultLog) -> RecastRows:
 def _tree(record: Record) -> _Tree:
     context, conclusion = record.filled_text("context"), record.filled_text("hypothesis")
     start, *parts = _TAG.split(context)
-    sentences = dict(zip(parts[::2], (part.strip() for part in parts[1::2]), strict=True))
+    sentences = dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
     if start.strip() or not sentences or len(sentences) < len(parts) // 2 or not all(sentences.values()):
         fix = "write `sent1: TEXT sent2: TEXT ...`, each tag once"
         raise record.fault("not a list of tagged sentences", "context", value=context, fix=fix)
@@ -82,9 +83,9 @@ def _tree(record: Record) -> _Tree:
             "the proof names no sentences of the context", "proof", value=record.text("proof"), fix=fix
         )
     leaves = [text for tag, text in sentences.items() if tag in named]
-    known = frozenset(map(_plain, [*leaves, *_intermediate(record), conclusion]))
+    texts = [*leaves, *_intermediate(record), conclusion]
     name, stated = record.filled_text("id"), filled("hypothesis", conclusion)
-    return _Tree(record, name, " ".join(map(_ended, leaves)), stated, _plain(stated), known)
+    return _Tree(record, name, " ".join(map(_ended, leaves)), stated, plain(stated), texts)
 
 
 def _intermediate(record: Record) -> list[str]:
@@ -94,7 +95,15 @@ def _intermediate(record: Record) -> list[str]:
     return [text for text in listed.values() if isinstance(text, str)] if isinstance(listed, dict) else []
 
 
-def _plain(text: str) -> str:
+def stands_in(texts: Iterable[str], wanted: str) -> bool:
+    """Whether one of `texts` is `wanted` when it is made `plain`."""
+    # Few texts begin alike, and only those are worth the time.
+    return any(
+        plain(text) == wanted for text in texts if not wanted or wanted.startswith(text.lstrip()[:1].lower())
+    )
+
+
+def plain(text: str) -> str:
     """Text by which two sentences are the same: case, white space and the full stop do not count."""
     return " ".join(text.lower().rstrip(" .").split())
 
@@ -107,7 +116,7 @@ def _other_conclusion(tree: _Tree, order: list[_Tree]) -> str | None:
     first = stable_number(tree.name) % len(order)
     for step in range(len(order)):
         other = order[(first + step) % len(order)]
-        if other.plain not in tree.known:
+        if not stands_in(tree.texts, other.plain):
             return other.conclusion
     return None
 
