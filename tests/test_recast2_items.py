@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from recast_corpora import recast, write
 
-from benchwright.builders.curriculum.recast import entailment_bank
+from benchwright.builders.curriculum.recast import entailment_bank, fava
+from benchwright.builders.sources.records import Record
 from benchwright.errors import SourceErrors
 
 YES, NO = "entailed", "not-entailed"
@@ -166,6 +168,38 @@ def test_alternants_find_each_other(tmp_path):
         "no alternant in the split": 1,
     }
     assert result.faults.dropped == {"one sentence judged both ways": 1}
+
+
+def all_alternants(frame: str, words: fava.Words) -> Iterator[fava.Words]:
+    """What a sentence becomes by an alternation, whether or not there is a sentence of that bag."""
+    count = len(words)
+    places = {
+        "dat*": [(at, at + 1) for at in range(count)],
+        "*inch*": [(0, 1)],
+        "spray*": [(at, at + size) for size in (1, 2) for at in range(3, count - size)],
+        "there*": [(0, 0)],
+        "u*obj*": [(at, count) for at in range(count - 1, 1, -1)],
+    }
+    for start, end in places[frame]:
+        yield from fava.FRAMES[frame].alternants(words, start, end)
+
+
+FEW_WORDS = st.sampled_from(["a", "a", "b", "c", "to", "for", "with", "there", "and"])
+
+
+@given(
+    st.sampled_from(sorted(fava.FRAMES)), st.lists(st.lists(FEW_WORDS, max_size=7).map(tuple), max_size=30)
+)
+def test_bags_miss_no_alternant(frame, sentences):
+    known = {
+        words: Record("train.tsv", row, row + 1, {}) for row, words in enumerate(dict.fromkeys(sentences))
+    }
+    first_of = {
+        words: next((known[other] for other in all_alternants(frame, words) if other in known), None)
+        for words in known
+    }
+    expected = [(known[words], other) for words, other in first_of.items() if other is not None]
+    assert list(fava.alternants(known, fava.FRAMES[frame])) == expected
 
 
 @given(st.lists(st.text("aB .İΣ", max_size=4), max_size=4), st.text("ab i̇σς", max_size=3))
