@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from .rules import NO_NAMES, normalised, stable_number
@@ -92,9 +92,8 @@ class WrongAnswers:
     """
 
     def __init__(self, answers: Iterable[str]) -> None:
-        self._pool: dict[tuple[str, int], list[str]] = {}
-        for _, answer in sorted([(normalised(answer), answer) for answer in set(answers)]):
-            self._pool.setdefault(_shelf(answer), []).append(answer)
+        self._answers = set(answers)
+        self._sorted: dict[tuple[str, int], list[str]] = {}
 
     def draw(
         self,
@@ -132,9 +131,24 @@ class WrongAnswers:
         number = self._from_pool(("number", 0), wrong, key, unit)
         return None if number is None else number + unit
 
+    @cached_property
+    def _shelves(self) -> dict[tuple[str, int], list[str]]:
+        """The answers of the corpus: they are needed only where a passage has no fitting one."""
+        shelves: dict[tuple[str, int], list[str]] = {}
+        for answer in self._answers:
+            shelves.setdefault(_shelf(answer), []).append(answer)
+        return shelves
+
+    def _on_shelf(self, shelf: tuple[str, int]) -> list[str]:
+        """The answers of a shelf in an order that does not depend on that of the corpus."""
+        if shelf not in self._sorted:
+            found = self._shelves.get(shelf, ())
+            self._sorted[shelf] = sorted(found, key=lambda answer: (normalised(answer), answer))
+        return self._sorted[shelf]
+
     def _from_pool(self, shelf: tuple[str, int], wrong: _Wrong, key: str, unit: str = "") -> str | None:
         """The first fitting answer of a shelf, from a place that the key gives on."""
-        answers = self._pool.get(shelf, [])
+        answers = self._on_shelf(shelf)
         if not answers:
             return None
         start = stable_number(key) % len(answers)
@@ -198,10 +212,16 @@ class _Wrong:
         self._question = _words(question)
 
     def allowed(self, candidates: Iterable[_Candidate]) -> list[str]:
-        fitting = [item for item in candidates if item.words and not item.words <= self._question]
-        for gold in self._gold:
-            fitting = [item for item in fitting if not (item.words <= gold or gold <= item.words)]
-        return [item.text for item in fitting]
+        question, all_gold = self._question, self._gold
+        fitting = []
+        for text, words in candidates:
+            if words and not words <= question:
+                for gold in all_gold:
+                    if words <= gold or gold <= words:
+                        break
+                else:
+                    fitting.append(text)
+        return fitting
 
 
 @lru_cache(maxsize=1 << 16)
