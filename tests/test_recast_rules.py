@@ -252,6 +252,23 @@ def test_sentences_around(text: str, word: str, sentence: str) -> None:
     assert text[start:end] == sentence
 
 
+MARKED = st.text("aB.?! \n)_é", min_size=1, max_size=25)
+
+
+@given(MARKED, st.data())
+def test_a_sentence_goes_from_stop_to_stop(text: str, data: st.DataObject) -> None:
+    position = data.draw(st.integers(0, len(text) - 1))
+    size = data.draw(st.integers(1, len(text) - position))
+    found = [pronouns.STOP.match(text, place) for place in range(len(text))]
+    ends = [stop.end() for stop in found if stop is not None and pronouns.ends_sentence(stop)]
+    start = max([end for end in ends if end <= position], default=0)
+    end = min([end for end in ends if end >= position + size], default=len(text))
+    sentence = text[start:end]
+    begin, stop = pronouns.sentence_around(text, position, size)
+    assert text[begin:stop] == sentence.strip()
+    assert start <= begin <= stop <= end
+
+
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.data())
 def test_a_sentence_holds_its_position(texts: list[str], data: st.DataObject) -> None:
     text = ". ".join(texts)

@@ -22,7 +22,7 @@ UNKNOWN_ANSWER = "unknown answer"
 
 _PARTS_OF_TEXT = ("text/txt1", "text/pron", "text/txt2")
 _ANSWER = re.compile(r"\s*([A-Z])\s*\.?\s*")
-_NO_SPACE_BEFORE = re.compile(r"[,.;:!?)\]’']")
+_NO_SPACE_BEFORE = (",", ".", ";", ":", "!", "?", ")", "]", "’", "'")
 _OPENS = ('"', "“", "(")
 _WORD = re.compile(r"[^\W_]+")
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -53,7 +53,7 @@ def parse_schema(record: Record) -> Schema:
     """
     before, pronoun, after = [" ".join(" ".join(record.texts(name)).split()) for name in _PARTS_OF_TEXT]
     before += "" if not before or before.endswith(_OPENS) else " "
-    text = before + pronoun + ("" if not after or _NO_SPACE_BEFORE.match(after) else " ") + after
+    text = before + pronoun + ("" if not after or after.startswith(_NO_SPACE_BEFORE) else " ") + after
     answers = tuple([" ".join(answer.split()) for answer in record.texts("answers/answer")])
     return Schema(text, pronoun, len(before), answers, _correct(record, len(answers)))
 

@@ -10,8 +10,8 @@ of lines `key: value` with provenance, index, text, hypothesis, entailed (entail
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import compress, count
+from collections.abc import Callable, Iterable, Iterator
+from itertools import compress
 from operator import ne
 from pathlib import Path
 from typing import NamedTuple
@@ -50,19 +50,19 @@ def replacement(text: str, paraphrased: str) -> Replacement | None:
     Replacement(start=4, end=7, paraphrase='large grey')
     """
     first, second = text.split(), paraphrased.split()
-    before = _equal_tokens(first, second)
+    shorter = min(len(first), len(second))
+    before = _equal_tokens(first, second, shorter)
     if before == len(first) == len(second):
         return None
-    after = _equal_tokens(first[before:][::-1], second[before:][::-1])
+    after = _equal_tokens(reversed(first), reversed(second), shorter - before)
     start, end = _place_of_tokens(text, before, after)
     begins, ends = _place_of_tokens(paraphrased, before, after)
     return Replacement(start, end, paraphrased[begins:ends])
 
 
-def _equal_tokens(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many tokens from the start are equal."""
-    differ = map(ne, first, second)
-    return next(compress(count(), differ), min(len(first), len(second)))
+def _equal_tokens(first: Iterable[str], second: Iterable[str], most: int) -> int:
+    """How many tokens from the start are equal, up to `most` and the length of the shorter one."""
+    return next(compress(range(most), map(ne, first, second)), most)
 
 
 def _place_of_tokens(text: str, before: int, after: int) -> tuple[int, int]:
@@ -114,6 +114,7 @@ def _recast(
         raise SourceError("no file of this corpus", path=root, fix=f"its published files are: {name}")
     pairs = PairCollector("inference_is_everything", rule, faults)
     ids, blocks, met = Ids(), Blocks(file, faults), set[str]()
+    part = name.removesuffix("_data.txt")
 
     def entries() -> Iterator[tuple[str, Record]]:
         for record in blocks:
@@ -130,7 +131,6 @@ def _recast(
         made = pair(record, text, hypothesis, record.label("entailed", _LABELS))
         if isinstance(made, str):
             return made
-        part = name.removesuffix("_data.txt")
         number = ids.unique(split, record.filled_text("index"))
         return Item(f"{part}:{number}", [made], f"{part}:{fingerprint(text)}")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from punkt.data import english
 
@@ -30,7 +31,7 @@ _BACK_TO = re.compile(r"\s*back (?:to|from|in|into|home|at|up|after|when|and)\b"
 _PERSONAL = frozenset({"he", "she", "him", "they", "them", "who", "whom"})
 _OF_A_TEXT = "my|your|his|her|its|our|their|the|a|an|some|this|that|these|those"
 _DETERMINED = re.compile(rf"(?:{_OF_A_TEXT})\b", re.IGNORECASE)
-_STOP = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[`]*[A-Z0-9_])")
+STOP = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[`]*[A-Z0-9_])")
 
 
 def possessive(name: str) -> str:
@@ -105,7 +106,7 @@ def with_determiner(text: str, candidate: str) -> str:
     >>> with_determiner("Ann fired her trainer.", "trainer"), with_determiner("A tall man ate.", "man")
     ('her trainer', 'the man')
     """
-    if not candidate[:1].islower() or _DETERMINED.match(candidate):
+    if not candidate[:1].islower() or _is_determined(candidate.partition(" ")[0]):
         return candidate
     pattern = rf"\b({_OF_A_TEXT})\s+(?:[^\W\d_]+\s+)?{re.escape(candidate)}\b"
     match = re.search(pattern, text, re.IGNORECASE)
@@ -113,6 +114,11 @@ def with_determiner(text: str, candidate: str) -> str:
         return candidate
     determiner = match.group(1).lower()
     return f"{determiner if determiner in _DETERMINING or determiner == 'her' else 'the'} {candidate}"
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_determined(opening: str) -> bool:
+    return _DETERMINED.match(opening) is not None
 
 
 def fill_blank(text: str, blank: str, candidate: str) -> str:
@@ -145,16 +151,19 @@ def sentence_around(text: str, position: int, size: int = 1) -> tuple[int, int]:
     ['Mr. Ali sat.', 'He slept.']
     """
     start, end = 0, len(text)
-    # White space after the nearest mark may reach up to the position or over it.
-    mark = nearest = _last_mark(text, position)
+    # White space after the nearest mark may reach over the position: it ends the sentence then.
+    mark, search_from = _last_mark(text, position), position
     while mark >= 0:
-        stop = _STOP.match(text, mark)
-        if stop is not None and stop.end() <= position and _ends_sentence(stop):
-            start = stop.end()
-            break
+        stop = STOP.match(text, mark)
+        if stop is not None:
+            if stop.end() > position:
+                search_from = mark
+            elif ends_sentence(stop):
+                start = stop.end()
+                break
         mark = _last_mark(text, mark)
-    for stop in _STOP.finditer(text, max(nearest, 0)):
-        if stop.end() >= position + size and _ends_sentence(stop):
+    for stop in STOP.finditer(text, search_from):
+        if stop.end() >= position + size and ends_sentence(stop):
             end = stop.end()
             break
     while start < end and text[start].isspace():
@@ -167,7 +176,7 @@ def _last_mark(text: str, end: int) -> int:
     return max(text.rfind(".", 0, end), text.rfind("!", 0, end), text.rfind("?", 0, end))
 
 
-def _ends_sentence(stop: re.Match[str]) -> bool:
+def ends_sentence(stop: re.Match[str]) -> bool:
     """Whether a mark is no full stop of an initial ("W.", "U.S.") or of a known abbreviation."""
     text, place = stop.string, stop.start()
     if text[place] != ".":

@@ -101,8 +101,10 @@ def turned(items: Sequence[Value], key: str) -> list[Value]:
     return [*items[start:], *items[:start]]
 
 
+@lru_cache(maxsize=64)
 def fingerprint(*texts: str) -> str:
     """16 hexadecimal digits that depend on the texts alone: a group of rows that share them."""
+    # Rows of one group mostly follow each other.
     return _hash(texts, SEED).hexdigest()
 
 
@@ -219,20 +221,25 @@ def in_mid_sentence(text: str, common: Collection[str] = ()) -> str:
     >>> in_mid_sentence("The sun was rising."), in_mid_sentence("NASA hired Al.")
     ('the sun was rising.', 'NASA hired Al.')
     """
-    word = None if "a" <= text[:1] <= "z" else _WORD.match(text)
-    if word is None:
+    if "a" <= text[:1] <= "z":
         return text
-    first = word.group()
-    if first[1:] != first[1:].lower() or not (first.lower() in common or _is_no_name(first)):
-        return text
-    return first[0].lower() + text[1:]
+    word, is_no_name = _first_word(text.partition(" ")[0])
+    return text[0].lower() + text[1:] if is_no_name or word in common else text
 
 
 @lru_cache(maxsize=1 << 14)
-def _is_no_name(word: str) -> bool:
-    stem = _APOSTROPHE.split(word.lower())[0]
+def _first_word(opening: str) -> tuple[str | None, bool]:
+    """The word that a text begins with, in lower case, and whether it is known to be no name.
+
+    None for a text that begins with something else, or with a word that has its own casing.
+    """
+    match = _WORD.match(opening)
+    if match is None or match.group()[1:] != match.group()[1:].lower():
+        return None, False
+    word = match.group().lower()
+    stem = _APOSTROPHE.split(word)[0]
     plural = stem.endswith("s") and english.ORTHO_CONTEXT.get(stem, 0) & _SEEN_IN_LOWER_CASE
-    return stem in NO_NAMES or bool(plural)
+    return word, stem in NO_NAMES or bool(plural)
 
 
 def without_final_stop(text: str) -> str:

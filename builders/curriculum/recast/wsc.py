@@ -68,7 +68,8 @@ def _with_groups(records: XmlRecords) -> Iterator[tuple[str, Record]]:
 def _schema_item(split: str, record: Record) -> Item | str:
     schema = parse_schema(record)
     text, place, pronoun = schema.text, schema.pronoun_loc, filled("pron", schema.pronoun)
-    answers = [with_determiner(text[:place], filled("answer", answer)) for answer in schema.answers]
+    before = text[:place]
+    answers = [with_determiner(before, filled("answer", answer)) for answer in schema.answers]
     if not _PRONOUNS.isdisjoint([answer.lower() for answer in answers]):
         return PRONOUN_AS_CANDIDATE
     start, end = sentence_around(text, place, len(pronoun))
