@@ -11,6 +11,7 @@ import codecs
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, count
 from typing import Any, Final, NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -246,15 +247,14 @@ def text_lines(file: InputFile) -> Iterator[tuple[int, str]]:
     """
     with file.open() as stream:
         _refuse_other_formats(file, stream)
-        for number, raw in enumerate(stream, 1):
-            if number == 1:
-                raw = raw.removeprefix(codecs.BOM_UTF8)
-            try:
-                yield number, raw.decode()
-            except UnicodeDecodeError:
-                raise SourceError(
-                    "not UTF-8", path=file.shown, line=number, fix="save the file as UTF-8"
-                ) from None
+        first = next(stream).removeprefix(codecs.BOM_UTF8)
+        numbers = count(1)
+        try:
+            yield from zip(numbers, map(bytes.decode, chain((first,), stream)), strict=False)
+        except UnicodeDecodeError:
+            # The number of the line that could not be decoded was drawn before it.
+            line = next(numbers) - 1
+            raise SourceError("not UTF-8", path=file.shown, line=line, fix="save the file as UTF-8") from None
 
 
 def read_json_list(file: InputFile) -> list[Any]:
