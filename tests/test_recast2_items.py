@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from recast_corpora import recast, write
 
 from benchwright.builders.curriculum.recast import entailment_bank, fava
+from benchwright.builders.curriculum.recast.inference_is_everything import replacement
 from benchwright.builders.sources.records import Record
 from benchwright.errors import SourceErrors
 
@@ -207,6 +208,30 @@ def test_a_tree_has_the_texts_that_are_plain_the_same(texts, other):
     plain = {entailment_bank.plain(text) for text in texts}
     assert all(entailment_bank.stands_in(texts, text) for text in plain)
     assert entailment_bank.stands_in(texts, other) == (other in plain)
+
+
+TOKENS = st.lists(st.sampled_from(["a", "b", "cd"]), max_size=6)
+SPACES = st.sampled_from([" ", "  ", "\n"])
+
+
+def equal_from_start(first: list[str], second: list[str]) -> int:
+    equal = [one == other for one, other in zip(first, second, strict=False)]
+    return [*equal, False].index(False)
+
+
+@given(TOKENS, TOKENS, SPACES, SPACES)
+def test_a_replacement_is_the_shortest_run_of_other_tokens(first, second, one_space, other_space):
+    text, paraphrased = one_space.join(first), other_space.join(second)
+    found = replacement(text, paraphrased)
+    if first == second:
+        assert found is None
+        return
+    before = equal_from_start(first, second)
+    after = equal_from_start(first[before:][::-1], second[before:][::-1])
+    assert text[: found.start].split() == first[:before]
+    assert text[found.start : found.end].split() == first[before : len(first) - after]
+    assert text[found.end :].split() == first[len(first) - after :]
+    assert found.paraphrase == other_space.join(second[before : len(second) - after])
 
 
 HEADER = (

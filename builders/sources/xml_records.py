@@ -115,9 +115,9 @@ class XmlRecords:
             nonlocal inside, here
             if begins:
                 begin = begins.pop()
-                if len(pieces) - begin == 1:
-                    text = pieces.pop()
-                else:
+                own = len(pieces) - begin
+                text = pieces.pop() if own == 1 else ""
+                if own > 1:
                     text = "".join(pieces[begin:])
                     del pieces[begin:]
                 path = here.path

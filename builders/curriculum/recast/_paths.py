@@ -179,8 +179,8 @@ class Ids:
 
     def unique(self, split: str, name: str) -> str:
         """`name`, numbered from its second time in `split`."""
-        count = self._met.get((split, name), 0) + 1
-        self._met[split, name] = count
+        key = (split, name)
+        count = self._met[key] = self._met.get(key, 0) + 1
         return name if count == 1 else f"{name}~{count}"
 
 

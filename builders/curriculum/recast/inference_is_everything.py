@@ -67,10 +67,10 @@ def _equal_tokens(first: Iterable[str], second: Iterable[str], most: int) -> int
 
 def _place_of_tokens(text: str, before: int, after: int) -> tuple[int, int]:
     """Start and end of the tokens of `text` but for some at its start and its end; equal if none are left."""
-    rest = text.split(None, before)[before:]
-    head = text.rsplit(None, after)[: -after or None]
-    start = len(text) - len(rest[0]) if rest else len(text)
-    return start, max(start, len(head[0]) if head else 0)
+    # The last part is all that follows the tokens at the start, the first one all before those at the end.
+    following, leading = text.split(None, before), text.rsplit(None, after)
+    start = len(text) - len(following[before]) if len(following) > before else len(text)
+    return start, max(start, len(leading[0]) if len(leading) > after else 0)
 
 
 def recast_sprl(root: Path, faults: FaultLog) -> RecastRows:
