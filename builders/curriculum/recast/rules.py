@@ -101,10 +101,8 @@ def turned(items: Sequence[Value], key: str) -> list[Value]:
     return [*items[start:], *items[:start]]
 
 
-@lru_cache(maxsize=64)
 def fingerprint(*texts: str) -> str:
     """16 hexadecimal digits that depend on the texts alone: a group of rows that share them."""
-    # Rows of one group mostly follow each other.
     return _hash(texts, SEED).hexdigest()
 
 
