@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 
 from punkt.data import english
 
@@ -106,7 +105,7 @@ def with_determiner(text: str, candidate: str) -> str:
     >>> with_determiner("Ann fired her trainer.", "trainer"), with_determiner("A tall man ate.", "man")
     ('her trainer', 'the man')
     """
-    if not candidate[:1].islower() or _is_determined(candidate.partition(" ")[0]):
+    if not candidate[:1].islower() or _DETERMINED.match(candidate):
         return candidate
     pattern = rf"\b({_OF_A_TEXT})\s+(?:[^\W\d_]+\s+)?{re.escape(candidate)}\b"
     match = re.search(pattern, text, re.IGNORECASE)
@@ -114,11 +113,6 @@ def with_determiner(text: str, candidate: str) -> str:
         return candidate
     determiner = match.group(1).lower()
     return f"{determiner if determiner in _DETERMINING or determiner == 'her' else 'the'} {candidate}"
-
-
-@lru_cache(maxsize=1 << 12)
-def _is_determined(opening: str) -> bool:
-    return _DETERMINED.match(opening) is not None
 
 
 def fill_blank(text: str, blank: str, candidate: str) -> str:

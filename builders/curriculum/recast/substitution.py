@@ -212,16 +212,10 @@ class _Wrong:
         self._question = _words(question)
 
     def allowed(self, candidates: Iterable[_Candidate]) -> list[str]:
-        question, all_gold = self._question, self._gold
-        fitting = []
-        for text, words in candidates:
-            if words and not words <= question:
-                for gold in all_gold:
-                    if words <= gold or gold <= words:
-                        break
-                else:
-                    fitting.append(text)
-        return fitting
+        fitting = [item for item in candidates if item.words and not item.words <= self._question]
+        for gold in self._gold:
+            fitting = [item for item in fitting if not (item.words <= gold or gold <= item.words)]
+        return [item.text for item in fitting]
 
 
 @lru_cache(maxsize=1 << 16)
