@@ -31,6 +31,7 @@ from ._errata import (
 )
 from ._parts import Divided, PlacedConfig, SourceParts, divide
 from .base import Builder, BuildOptions, ConfigSpec, SourceData, SourceFile
+from .constituents import collected
 from .release import PendingConfig, ReleaseWriter
 
 _SCORES_SUMMARY = "One {} per row, so that anyone can split again without running a model."
@@ -239,14 +240,12 @@ def default_of(specs: Sequence[ConfigSpec]) -> str:
 
 
 def dataset_facts(builder: Builder, data: SourceData, specs: Sequence[ConfigSpec]) -> dict[str, Any]:
-    """What the manifest says of a data set with these configs: licence and citations of their rows alone."""
+    """What the manifest says of a data set with these configs: licence and languages of their rows alone."""
     parts = {spec.part for spec in specs if spec.part is not None}
-    return {
-        "builder": builder.name,
-        "published": builder.published,
-        **asdict(builder.info_of(parts)),
-        **(_SAMPLE if data.origin.kind == "sample" else {}),
-    }
+    sample = _SAMPLE if data.origin.kind == "sample" else {}
+    facts = {"builder": builder.name, "published": builder.published, **asdict(builder.info), **sample}
+    found = {name: {**asdict(each), **sample} for name, each in builder.constituents_of(parts).items()}
+    return collected(facts, found) if found else facts
 
 
 def _facts(

@@ -22,6 +22,7 @@ from ..splitting.scores.overlap import Queries
 from ..splitting.scores.templates import PromptTemplate
 from ..tasks import Task
 from ..text.programs import Language, rule_of_dialect
+from .constituents import Constituent, Redistribute
 from .programs import Programs, chosen_rule, chosen_structure
 from .sizes import Size
 
@@ -288,7 +289,7 @@ class DatasetInfo:
     summary: str
     licence: str
     licence_link: str
-    redistribute: Literal["text", "ids_only", "no"]
+    redistribute: Redistribute
     homepage: str
     citation: str
     languages: tuple[str, ...] = ("en",)
@@ -337,11 +338,11 @@ class Builder(ABC):
     ) -> SourceData:
         """Read a source folder. Raises SourceError for files that cannot be used."""
 
-    def info_of(self, parts: Collection[str]) -> DatasetInfo:
-        """What is said of a release that has rows of these parts of the source that was read; `info` where
-        the source is one data set.
+    def constituents_of(self, parts: Collection[str]) -> Mapping[str, Constituent]:
+        """The data sets that rows of these parts of the source that was read come from, by name: licences of
+        a release with those rows follow from them. None where the source is one data set.
         """
-        return self.info
+        return {}
 
     @abstractmethod
     def configs(

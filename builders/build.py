@@ -29,7 +29,8 @@ from ._errata import Errata
 from .assemble import assemble
 from .audit import read_accepted
 from .base import Builder, BuildOptions, Method, SourceData, builders
-from .custom import Redistribute, corpus_name, custom_builder
+from .constituents import Redistribute
+from .custom import corpus_name, custom_builder
 from .hub.living import open_whole
 from .hub.location import open_release
 from .into import extend

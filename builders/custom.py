@@ -40,6 +40,7 @@ from ._custom_rows import (
     with_programs,
 )
 from .base import DEFAULT_OPTIONS, Builder, BuildOptions, ConfigSpec, DatasetInfo, Origin, SourceData
+from .constituents import Redistribute
 from .likelihood import LikelihoodBenchmark
 from .programs import chosen_rule
 from .sizes import Size, checked_size, held_out_sizes
@@ -65,7 +66,6 @@ _TEMPLATE_RULES = {"sql": "canonical", "funql": "funql"}
 _RANDOM_SEEDS = tuple(DEFAULT_SEED + number for number in range(3))
 
 Scorer = Literal["prompt", "kfold"]
-Redistribute = Literal["text", "ids_only", "no"]
 """What of the rows may be published."""
 
 

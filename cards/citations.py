@@ -37,7 +37,10 @@ class Citations:
 
 def citations(release: ReleaseFolder) -> Citations:
     """Entries for the corpus, and for likelihood splits where a config is one."""
-    corpus = (release.dataset.get("citation") or "").strip()
+    dataset = release.dataset
+    constituents = (dataset.get("constituents") or {}).values()
+    entries = [dataset.get("citation"), *(each.get("citation") for each in constituents)]
+    corpus = "\n".join(dict.fromkeys(entry.strip() for entry in entries if entry))
     likelihood = any(entry.get("splitter") == "likelihood" for entry in release.placed_configs.values())
     tables = (release.manifest.get("scores") or {}).values()
     graded = any(entry.get("scorer") == PVI for entry in tables)

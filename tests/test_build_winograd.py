@@ -25,6 +25,7 @@ from benchwright.builders.rescore import rescore
 from benchwright.builders.verify import verify
 from benchwright.builders.winograd.builder import winograd_features
 from benchwright.builders.winograd.queries import copies_of, searched_text
+from benchwright.cards.citations import citations
 from benchwright.cli import main
 from benchwright.errors import (
     BenchwrightWarning,
@@ -287,7 +288,7 @@ def test_configs_are_added_to_a_release(made: ReleaseFolder, small: ReleaseFolde
         assert rows(grown, config) == rows(made, config)
     assert verify(grown) == []
     # The sample has a Chinese set and others, too: each release tells of its own rows alone.
-    told = [(release.dataset["languages"], release.dataset["citation"]) for release in (small, grown, made)]
+    told = [(release.dataset["languages"], citations(release).corpus) for release in (small, grown, made)]
     assert [languages for languages, _ in told] == [["en"], ["en"], ["en", "zh"]]
     assert ["sakaguchi" in citation.lower() for _, citation in told] == [False, True, True]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchwright.builders.curriculum import CATEGORIES, PHENOMENA
-from benchwright.builders.curriculum.phenomena import CORPORA, Corpus, common_licence, strictest
+from benchwright.builders.curriculum.phenomena import CORPORA, Corpus
 from benchwright.builders.curriculum.recast import recasts
 from benchwright.cards.licences import HUB_LICENCES
 
@@ -76,9 +77,14 @@ def test_every_recast_has_its_phenomenon_and_corpus_in_the_tables() -> None:
 
 def test_text_is_passed_on_only_under_known_licences() -> None:
     known, other, unknown = (Corpus("x", "X", licence, "", "") for licence in ("mit", "cc", "unknown"))
-    assert (common_licence([known, known]), strictest([known, known])) == ("mit", "text")
-    assert (common_licence([known, other]), strictest([known, other])) == ("other", "text")
-    assert (common_licence([known, unknown]), strictest([known, unknown])) == ("unknown", "ids_only")
+
+    def of_both(corpora: tuple[Corpus, Corpus]) -> tuple[str, str]:
+        phenomenon = replace(PHENOMENA["sentiment"], corpora=corpora)
+        return phenomenon.licence, phenomenon.redistribute
+
+    assert of_both((known, known)) == ("mit", "text")
+    assert of_both((known, other)) == ("mixed", "text")
+    assert of_both((known, unknown)) == ("unknown", "ids_only")
 
 
 def test_phenomena_with_labels_like_noise_say_so() -> None:

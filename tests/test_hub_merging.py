@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchwright.builders.constituents import collected
 from benchwright.builders.hub.merging import merge, three_way_all, units
 from benchwright.errors import PublishError
 from benchwright.publication import ChangelogEntry, Publication, Withdrawal
@@ -60,6 +61,29 @@ def published(version="1.0.0", **changes):
     return Publication(repo="acme/made", version=version, changelog=(entry,), **changes)
 
 
+def constituent(licence, *languages):
+    """A data set under a licence; nothing but its languages sets those of one licence apart."""
+    allowed = "ids_only" if licence == "unknown" else "text"
+    return {
+        "title": licence, "licence": licence, "redistribute": allowed, "citation": f"@misc{{{licence}}}",
+        "licence_link": "", "languages": list(languages or ["en"]), "source_datasets": [f"hub/{licence}"],
+    }  # fmt: skip
+
+
+CONSTITUENTS = {
+    "apples": constituent("mit"),
+    "pears": constituent("mit", "zh"),
+    "plums": constituent("cc0-1.0"),
+    "quinces": constituent("unknown"),
+}
+
+
+def collection(*names, **facts):
+    """What a manifest says of a data set with rows of these constituents; `facts` are set by hand."""
+    found = {name: CONSTITUENTS[name] for name in names}
+    return {**collected({"homepage": "https://example.org/fruit"}, found), **facts}
+
+
 contents = st.dictionaries(st.sampled_from(NAMES), st.integers(0, 3), min_size=1)
 
 
@@ -78,7 +102,10 @@ def manifests(draw):
         publication=draw(st.sampled_from([Publication(), published()]))
         if not aliases
         else published(aliases=aliases),
-        dataset={"summary": draw(st.sampled_from(["a", "b"]))},
+        dataset={
+            "summary": draw(st.sampled_from(["a", "b"])),
+            **collection(*draw(st.sets(st.sampled_from(list(CONSTITUENTS)), min_size=1))),
+        },
     )
 
 
@@ -242,6 +269,52 @@ def test_fields_of_the_data_set_are_merged_one_by_one():
     }  # fmt: skip
     with pytest.raises(PublishError, match=r"dataset.summary"):
         merge(base, head, manifest({"random": 1}, dataset={"summary": "c", "licence": "mit"}))
+
+
+def test_what_is_said_of_a_collection_follows_from_what_both_sides_hold():
+    base = manifest({"random": 1}, dataset=collection("apples"))
+    head = manifest({"random": 1, "length": 1}, dataset=collection("apples", "quinces"))
+    local = manifest({"random": 1, "tmcd": 1}, dataset=collection("apples", "plums", "pears"))
+    found = merge(base, head, local).manifest["dataset"]
+    assert found == manifest({}, dataset=collection(*CONSTITUENTS))["dataset"]
+    assert (found["licence"], found["redistribute"]) == ("unknown", "ids_only")
+    assert found["languages"] == ["en", "zh"]
+    assert found["source_datasets"] == ["hub/cc0-1.0", "hub/mit", "hub/unknown"]
+
+
+@pytest.mark.parametrize("base", [None, {}], ids=["unknown base", "nothing before"])
+def test_collections_of_different_parts_stand_together_without_a_common_base(base):
+    head = manifest({"random": 1}, dataset=collection("plums"))
+    local = manifest({"tmcd": 1}, dataset=collection("apples"))
+    for one, other in ((head, local), (local, head)):
+        found = merge(base, one, other).manifest["dataset"]
+        assert list(found["constituents"]) == ["apples", "plums"]
+        assert (found["licence"], found["licence_link"]) == ("mixed", "https://example.org/fruit")
+
+
+def test_what_a_side_says_by_hand_of_a_collection_stands():
+    base = manifest({"random": 1}, dataset=collection("apples"))
+    head = manifest({"random": 1, "length": 1}, dataset=collection("apples", "quinces"))
+    local = manifest({"random": 1}, dataset=collection("apples", licence="other-terms"))
+    with pytest.raises(PublishError, match=r"^dataset\.licence: changed both here and on the Hub"):
+        merge(base, head, local)
+    found = merge(base, manifest({"random": 1}, dataset=collection("apples", "plums", licence="mit")), local)
+    assert found.manifest["dataset"]["licence"] == "other-terms"
+    assert list(found.manifest["dataset"]["constituents"]) == ["apples", "plums"]
+
+
+def test_a_constituent_that_both_sides_describe_differently_is_refused():
+    head, local = (manifest({name: 1}, dataset=collection("apples")) for name in ("random", "tmcd"))
+    local["dataset"]["constituents"]["apples"] = constituent("mit", "fr")
+    with pytest.raises(PublishError, match=r"^dataset\.constituents\.apples: changed both here and"):
+        merge({}, head, local)
+
+
+def test_a_release_that_names_no_constituents_is_merged_field_by_field():
+    """As releases of earlier versions are."""
+    base = manifest({"random": 1}, dataset={"licence": "mit", "citation": "@misc{a}"})
+    local = manifest({"random": 1, "tmcd": 1}, dataset=collection("apples", "quinces"))
+    assert merge(base, base, local).manifest["dataset"] == local["dataset"]
 
 
 def test_findings_follow_their_configs():

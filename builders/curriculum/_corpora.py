@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ..constituents import redistributable
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -24,7 +26,7 @@ class Corpus:
     @property
     def redistribute(self) -> Literal["text", "ids_only"]:
         """Whether a release may hold its text: not without a licence that is known."""
-        return "ids_only" if self.licence == "unknown" else "text"
+        return redistributable(self.licence)
 
 
 def _paper(key: str, title: str, authors: str, venue: str, year: int, url: str) -> str:

@@ -33,16 +33,10 @@ from ..base import (
     pvi_tables,
     refuse_options,
 )
+from ..constituents import Constituent, common_licence
 from ..pvi_configs import difficulty_column, pvi_configs
 from ..repair import clean_spec
-from .phenomena import (
-    CURRICULUM_CITATION,
-    PHENOMENA,
-    Corpus,
-    Phenomenon,
-    common_licence,
-    strictest,
-)
+from .phenomena import CURRICULUM_CITATION, PHENOMENA, Corpus, Phenomenon
 from .reading import CurriculumSource, read_curriculum
 
 HOMEPAGE = "https://github.com/eric11eca/curriculum-ling"
@@ -98,11 +92,20 @@ class _Curriculum(Builder):
             parts=source.parts,
         )
 
-    def info_of(self, parts: Collection[str]) -> DatasetInfo:
-        """Licence, citations and source data sets of the corpora of these phenomena."""
-        found = [corpora for name, corpora in self._corpora.items() if name in parts]
-        corpora = list(dict.fromkeys(corpus for of_phenomenon in found for corpus in of_phenomenon))
-        return _info_of(self.info, corpora)
+    def constituents_of(self, parts: Collection[str]) -> Mapping[str, Constituent]:
+        """The corpora of these phenomena."""
+        return {
+            corpus.name: Constituent(
+                title=corpus.title,
+                licence=corpus.licence,
+                redistribute=corpus.redistribute,
+                citation=corpus.citation,
+                source_datasets=() if corpus.hub is None else (corpus.hub,),
+            )
+            for name, corpora in self._corpora.items()
+            if name in parts
+            for corpus in corpora
+        }
 
     def configs(
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
@@ -178,23 +181,8 @@ class _Curriculum(Builder):
         return Path(__file__).parent.parent / "samples" / "curriculum"
 
 
-def _info_of(info: DatasetInfo, corpora: Sequence[Corpus]) -> DatasetInfo:
-    """`info` with licence, citations and source data sets of the corpora that the rows come from."""
-    licence = common_licence(corpora)
-    mixed = licence == "other"
-    return replace(
-        info,
-        licence="mixed" if mixed else licence,
-        licence_link=HOMEPAGE if mixed else "",
-        redistribute=strictest(corpora),
-        citation="\n".join(filter(None, [CURRICULUM_CITATION, *(corpus.citation for corpus in corpora)])),
-        source_datasets=tuple(corpus.hub for corpus in corpora if corpus.hub is not None),
-    )
-
-
 def _info(pretty_name: str, summary: str) -> DatasetInfo:
-    corpora = tuple(dict.fromkeys(corpus for found in PHENOMENA.values() for corpus in found.corpora))
-    info = DatasetInfo(
+    return DatasetInfo(
         pretty_name=pretty_name,
         summary=summary,
         licence="unknown",
@@ -207,7 +195,6 @@ def _info(pretty_name: str, summary: str) -> DatasetInfo:
         annotations_creators=("found",),
         tags=("natural-language-inference", "linguistic-phenomena", "curriculum"),
     )
-    return _info_of(info, corpora)
 
 
 class CurriculumBuilder(_Curriculum):
@@ -260,7 +247,7 @@ def _task_config(phenomenon: Phenomenon) -> ConfigSpec:
 def _licence_notes(source: CurriculumSource) -> list[str]:
     """Which licence holds for the rows of each phenomenon."""
     return [
-        f"licence of {made.phenomenon.name}: {common_licence(made.corpora)} "
+        f"licence of {made.phenomenon.name}: {common_licence(corpus.licence for corpus in made.corpora)} "
         f"({', '.join(corpus.title for corpus in made.corpora)})"
         for made in source.rows
     ]

@@ -6,12 +6,13 @@ Source: "Curriculum: A Broad-Coverage Benchmark for Linguistic Phenomena in Natu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, cast
 
 from ...tasks import BINARY_NLI, RECAST_NLI, Task
+from ..constituents import Redistribute, common_licence, strictest
 from ._corpora import CORPORA, CURRICULUM_CITATION, Corpus
 from ._table import ROWS
 
@@ -23,12 +24,8 @@ __all__ = [
     "Corpus",
     "Item",
     "Phenomenon",
-    "Redistribute",
-    "common_licence",
-    "strictest",
 ]
 
-Redistribute = Literal["text", "ids_only"]
 Item = Literal["adjacent premises", "equal premises", "adjacent hypotheses"]
 """What rows of one source item have in common in a released file: premises equal to those of the line above,
 premises equal to those of any line, or hypotheses equal to those of the line above."""
@@ -109,31 +106,18 @@ class Phenomenon:
 
     @property
     def licence(self) -> str:
-        """A Hub licence id; see `common_licence`."""
-        return common_licence(self.corpora)
+        """A Hub licence id, `unknown` or `mixed`; see `common_licence`."""
+        return common_licence(corpus.licence for corpus in self.corpora)
 
     @property
     def redistribute(self) -> Redistribute:
         """What of the rows may be published: text only if all its corpora allow it."""
-        return strictest(self.corpora)
+        return strictest(corpus.redistribute for corpus in self.corpora)
 
     @property
     def citation(self) -> str:
         """BibTeX entries of the papers of its corpora."""
         return "\n".join(corpus.citation for corpus in self.corpora)
-
-
-def common_licence(corpora: Iterable[Corpus]) -> str:
-    """The licence that all corpora have; `unknown` if that of one is, else `other` if they differ."""
-    found = {corpus.licence for corpus in corpora}
-    if "unknown" in found:
-        return "unknown"
-    return found.pop() if len(found) == 1 else "other"
-
-
-def strictest(corpora: Iterable[Corpus]) -> Redistribute:
-    """What may be published of rows that come from these corpora."""
-    return "ids_only" if any(corpus.redistribute == "ids_only" for corpus in corpora) else "text"
 
 
 def _phenomena() -> dict[str, Phenomenon]:

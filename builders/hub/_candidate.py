@@ -24,6 +24,7 @@ from ...release import MANIFEST, ReleaseFolder
 from .._manifest import finished_manifest, manifest_text
 from ..analyse import PROPERTIES, analyse
 from ..release import UNUSED_SPLIT
+from ._checks import check_licence
 from ._sides import HashedFiles, LocalSide, RemoteSide, reading_fields
 from .merging import Manifest, Merged, listed, merge, three_way_all, units
 from .plan import LocalFile
@@ -116,6 +117,12 @@ def compose(
     composed = links.derived(base, merged)
     candidate = Candidate(repo, folder, merged, foreign, sections, head, tuple(notes))
     release = candidate.view(candidate.publication)
+    # The whole may have a stricter licence than either side.
+    check_licence(
+        release,
+        f"configs of both sides together hold text; take it out with `benchwright strip`, also of what "
+        f"stands there (benchwright download {repo}), or choose another --repo",
+    )
     if (folder / "results").is_dir() and not links.keeps_index(release):
         refresh_index(release)
     if composed and not release.is_stripped:

@@ -52,7 +52,7 @@ def check_local(release: ReleaseFolder) -> None:
             "change is meant, write the card again with `benchwright card`"
         )
     _check_audit(release)
-    _check_licence(release)
+    check_licence(release, f"{release.path} holds text; take it out with `benchwright strip`")
 
 
 def _check_audit(release: ReleaseFolder) -> None:
@@ -67,7 +67,10 @@ def _check_audit(release: ReleaseFolder) -> None:
         )
 
 
-def _check_licence(release: ReleaseFolder) -> None:
+def check_licence(release: ReleaseFolder, with_text: str) -> None:
+    """Raise PublishError for what may not be given to others; `with_text` says of a release with text what
+    holds it and what to do.
+    """
     allowed = release.dataset.get("redistribute") or "text"
     if allowed == "text":
         return
@@ -77,10 +80,7 @@ def _check_licence(release: ReleaseFolder) -> None:
 
         if not has_text(release):
             return
-        raise PublishError(
-            f"the licence of {name} lets ids be published and no text, and {release.path} holds text; take "
-            "it out with `benchwright strip`"
-        )
+        raise PublishError(f"the licence of {name} lets ids be published and no text, and {with_text}")
     raise PublishError(
         f"the licence of {name} does not let it be published; give others the command that builds it"
     )

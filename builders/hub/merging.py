@@ -15,6 +15,7 @@ from ...hashing import canonical_json
 from ...publication import Publication, Withdrawal
 from ...release import configs_hash
 from ..audit import SEVERITIES
+from ..constituents import CONSTITUENTS, FOLLOWING, collected
 
 Manifest = Mapping[str, Any]
 Origin = Literal["both", "local", "head"]
@@ -22,6 +23,7 @@ Origin = Literal["both", "local", "head"]
 SCORES = "scores"
 _SHOWN = 5
 _ABSENT = object()
+_ALIKE = "; make it the Hub's, or build on the newest version"
 # What all units of one release must agree on: the manifest says each of these once.
 _MAKING: dict[str, Callable[[Manifest], Any]] = {
     "builder": lambda manifest: manifest["dataset"].get("builder"),
@@ -177,11 +179,38 @@ def _facts(base: Manifest | None, head: Manifest, local: Manifest) -> dict[str, 
         for key in dict.fromkeys([*local, *head])
         if key != "publication"
     }
-    data_set = three_way_all(
-        None if base is None else base.get("dataset", {}), head["dataset"], local["dataset"]
+    before = None if base is None else base.get("dataset", {})
+    return {**merged, "dataset": _data_set(before, head["dataset"], local["dataset"])}
+
+
+def _data_set(base: Manifest | None, head: Manifest, local: Manifest) -> dict[str, Any]:
+    """What is said of the data set. Sides may hold different parts of a collection: its constituents are
+    merged one by one, and what follows from them follows anew, unless a side says otherwise by hand.
+    """
+    there, here = _constituents(head), _constituents(local)
+    found = three_way_all(None if base is None else _constituents(base), there, here)
+    found.refuse(f"dataset.{CONSTITUENTS}.", _ALIKE)
+    anew = {CONSTITUENTS, *FOLLOWING} if there and here and found.values and there != here else set()
+    if anew:
+        for side, constituents in ((head, there), (local, here)):
+            follows = collected(side, constituents)
+            anew -= {name for name in FOLLOWING if side[name] != follows[name]}
+    facts = three_way_all(
+        None if base is None else _without(base, anew), _without(head, anew), _without(local, anew)
     )
-    data_set.refuse("dataset.", "; make it the Hub's, or build on the newest version")
-    return {**merged, "dataset": dict(data_set.values)}
+    facts.refuse("dataset.", _ALIKE)
+    if not anew:
+        return dict(facts.values)
+    follows = collected(facts.values, found.values)
+    return {**facts.values, **{name: follows[name] for name in follows if name in anew}}
+
+
+def _constituents(data_set: Manifest) -> Mapping[str, Any]:
+    return data_set.get(CONSTITUENTS) or {}
+
+
+def _without(facts: Manifest, names: Iterable[str]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if name not in names}
 
 
 def _require_same_data_set(head: Manifest, local: Manifest) -> None:

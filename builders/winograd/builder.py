@@ -36,6 +36,7 @@ from ..base import (
     overlap_table_name,
     refuse_options,
 )
+from ..constituents import Constituent, redistributable
 from ..overlap_subsets import OverlapSubset, overlap_cutoffs, overlap_subsets
 from ..sources.winograd import read_winograd
 from .queries import row_queries
@@ -116,9 +117,19 @@ class WinogradBuilder(Builder):
             parts=parts,
         )
 
-    def info_of(self, parts: Collection[str]) -> DatasetInfo:
-        """Licence, languages and citations of these test sets."""
-        return _info_of(self.info, [found for name, found in TEST_SETS.items() if name in parts])
+    def constituents_of(self, parts: Collection[str]) -> Mapping[str, Constituent]:
+        """These test sets."""
+        return {
+            name: Constituent(
+                title=found.title,
+                licence=found.licence,
+                redistribute=redistributable(found.licence),
+                citation=found.citation,
+                languages=(found.language,),
+            )
+            for name, found in TEST_SETS.items()
+            if name in parts
+        }
 
     def configs(
         self, options: BuildOptions, score_names: Mapping[str, Sequence[str]], rows: int | None = None
@@ -206,21 +217,6 @@ def _test_rows(instances: pa.Table) -> tuple[pa.Table, dict[str, int]]:
                 filtered[reason] = counts[found.dataset, split]
         kept |= np.asarray(pc.and_(pc.equal(datasets, found.dataset), pc.equal(splits, chosen or "")))
     return instances.filter(pa.array(kept)), filtered
-
-
-def _info_of(info: DatasetInfo, found: Sequence[TestSet]) -> DatasetInfo:
-    """`info` with licence, languages and citations of these test sets."""
-    licences = {each.licence for each in found}
-    known = "unknown" not in licences
-    licence = (licences.pop() if len(licences) == 1 else "mixed") if known else "unknown"
-    return replace(
-        info,
-        licence=licence,
-        licence_link=info.homepage if licence == "mixed" else "",
-        redistribute="text" if known else "ids_only",
-        citation="\n".join(dict.fromkeys([CITATION, *(each.citation for each in found)])),
-        languages=tuple(dict.fromkeys(each.language for each in found)) or info.languages,
-    )
 
 
 def _licence_notes(found: Sequence[TestSet]) -> list[str]:
