@@ -172,6 +172,43 @@ TRIPLES = [
     ("will there be another season", "yes", "there will be another season."),
     ("does the law still apply", "no", "the law still does not apply."),
     ("Is NASA part of the government?", "Yes", "NASA is part of the government."),
+    # the wh-phrase is in what stands in front
+    ("At the end of which century did trade grow?", "17th", "At the end of the 17th century, trade grew."),
+    ("For her part in what film did Ida win a prize?", "Tides", "For her part in Tides, Ida won a prize."),
+    ("In the south of which country is Lyon?", "France", "Lyon is in the south of France."),
+    (
+        "In 2009 to what did the firm change its name?",
+        "Aviva",
+        "In 2009, the firm changed its name to Aviva.",
+    ),
+    (
+        "In the lab, tools from which two fields are used to map it?",
+        "optics and genetics",
+        "In the lab, tools from optics and genetics are used to map it.",
+    ),
+    (
+        "In 2001 which landfill on the island was closed?",
+        "Fresh Kills",
+        "In 2001, Fresh Kills on the island was closed.",
+    ),
+    ("The war began in which century?", "19th", "The war began in the 19th century."),
+    ("Which minister was born in Hull?", "james callaghan", "james callaghan was born in Hull."),
+    (
+        "How did the slave trade negatively impact the coast?",
+        "by raids",
+        "The slave trade negatively impacted the coast by raids.",
+    ),
+    (
+        "When was the exemption for clothing less than $50 reversed?",
+        "2011",
+        "The exemption for clothing less than $50 was reversed in 2011.",
+    ),
+    ("was egypt a part of the ottoman empire", "yes", "egypt was a part of the ottoman empire."),
+    (
+        "Who wed an actress. Her first play was 'Mist'?",
+        "Hector",
+        "Hector wed an actress. Her first play was 'Mist'.",
+    ),
     # punctuation
     ('Who wrote "Blue Hour"?', "Ana Reis", 'Ana Reis wrote "Blue Hour".'),
     ("NASA hired who?", "Al.", "NASA hired Al."),
@@ -196,6 +233,7 @@ REFUSED = [
     ("When did she lose it?", "the Republican Party", "answer_does_not_fit"),
     ("Who where the guests invited by?", "Ann", "two_wh_words"),
     ("When was it founded and why?", "1964", "several_questions"),
+    ("Which boxer is the champion. She was awarded a medal?", "Ann", "several_sentences"),
     ("How did Tom lose his money?", "gambled", "answer_does_not_fit"),
     ("Which is older, the church or the mill?", "the mill", "alternatives"),
 ]

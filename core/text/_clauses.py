@@ -119,6 +119,8 @@ def _verb_context(q: Question, start: int, i: int) -> int:
         score -= 3000
     if q.tags[i - 1] in ("DT", "PRP$", "POS") or before in DETERMINERS - PRONOUNS or "'s" in before:
         score -= 4000
+    if q.tags[i] in ("VB", "VBP") and q.tags[i - 1] == "RB" and before.endswith("ly") and q.is_nominal(i - 2):
+        score += 4000  # "did the slave trade negatively impact"
     if before in ("and", "or", "&"):
         score -= 3000
     if before in PREPOSITIONS:
@@ -237,6 +239,9 @@ def _opens_predicate(q: Question, start: int, i: int, openers: bool) -> bool:
         # "was the length of the tour 2.5 months"
         return True
     if tag == "RB" and i + 1 < len(q) and (is_participle(q, i + 1) or q.tags[i + 1] == "RB"):
+        return False
+    if tag == "JJR" and q.low(i + 1) == "than" and is_past_participle(q.lows[-1]):
+        # "was the exemption for clothing less than $50 reversed"
         return False
     return (
         tag in ("JJ", "JJR", "RB", "RBR", "RBS") and after_noun and before != "JJ" and not _noun_follows(q, i)

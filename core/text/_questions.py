@@ -116,4 +116,9 @@ def tagged_question(words: list[str], tagged: TaggedWords, starts: Sequence[int]
             [participle[i] for i in starts],
         )
     commas = [word[-1] in ",;:" for word in words]
-    return Question(words, list(map(low_word, words)), tags, base, participle, commas)
+    lows = list(map(low_word, words))
+    if "VBG" in tags:
+        # names in lower case ("egypt")
+        pairs = zip(tags, lows, strict=True)
+        tags = ["NN" if tag == "VBG" and not low.endswith(("ing", "in'")) else tag for tag, low in pairs]
+    return Question(words, lows, tags, base, participle, commas)

@@ -57,9 +57,12 @@ _PLAIN_ADJECTIVE = re.compile(
 )
 _DEMONYM = re.compile(r"[A-Z][\w-]*(?:an|ish|ese|ern|ench|utch|eek|rab)")
 _PERSON = re.compile(r"(?:ist|ian|or|er|man|woman|ant)$")
-_WITH_ARTICLE = frozenset(["noun", "sort", "subject", "place", "goal", "dated", "which", "role", "reason"])
+_WITH_ARTICLE = frozenset(
+    ["noun", "sort", "subject", "place", "goal", "dated", "century", "which", "role", "reason"]
+)
 _NOMINAL = frozenset(["noun", "subject", "role"])
 _PEOPLE = PEOPLES | {"person"}
+_AFTER_PLURAL = frozenset(["CC", "IN", "TO", "NNS", "VBG", "VBN", "WDT", "WP"])
 _WITH_HEAD = COUNTABLE | PEOPLES
 _ABOUT = word_set("about approximately over almost nearly around under up just only less more")
 _COUNTED = [[noun] for noun in sorted(COUNTABLE)]
@@ -122,7 +125,8 @@ def fill(frame: Frame, answer: Answer) -> str | None:
         after = agreeing(after, words, tags, named=bool(frame.noun))
     elif slot == "which" and asks_for_subject:
         after = singular(after, words, tags)
-        if tags[:1] == ("NNS",) and words[0].islower() and not _names_a_work(frame.noun):
+        several = tags[:1] == ("NNS",) and _AFTER_PLURAL.issuperset(tags[1:2])
+        if several and words[0].islower() and not _names_a_work(frame.noun):
             after = agreeing(after, words, tags, named=False)
     elif slot == "dated":
         before = without_preposition(before, lead, answer.first)
@@ -214,6 +218,13 @@ def _dated(answer: Answer, noun: str) -> tuple[str, str]:
     if ORDINAL.fullmatch(answer.text):
         return lead if answer.first == "the" else f"{lead} the", noun
     return lead, ""
+
+
+def _century(answer: Answer, noun: str) -> tuple[str, str]:
+    """A wh-phrase such as "which century" whose preposition stands in the question."""
+    if ORDINAL.fullmatch(answer.text):
+        return "" if answer.first == "the" else "the", noun
+    return "", ""
 
 
 def _reason(answer: Answer, noun: str) -> tuple[str, str] | None:
@@ -373,6 +384,7 @@ _FITTERS: dict[str, Callable[[Answer, str], tuple[str, str] | None]] = {
     "goal": _goal,
     "time": _time,
     "dated": _dated,
+    "century": _century,
     "reason": _reason,
     "manner": _manner,
     "duration": _duration,

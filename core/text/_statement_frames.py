@@ -89,6 +89,10 @@ def _fronted(q: Question) -> Frame | YesNo | str | None:
         if q.words[i - 1].endswith(".") and begins and asks and _asks(q.part(i)):
             return _behind(q.text(0, i), frame(q.part(i)))
     for i in range(1, len(q)):
+        if i > 2 and {q.lows[0], q.lows[i - 1]} <= PREPOSITIONS and q.lows[i] in ("what", "which"):
+            made = _fronted_phrase(q, i)
+            if made is not None:
+                return made
         rest = q.part(i)
         prepositional = q.lows[i] in PREPOSITIONS and q.low(i + 1) in WH_WORDS - {"when", "where"}
         opens = q.lows[i] in WH_WORDS or prepositional
@@ -123,7 +127,7 @@ def _asks(rest: Question) -> bool:
         return False
     if rest.lows[0] in AUXILIARIES:
         return True
-    if rest.lows[start] == "which" and start == 0 and rest.tags[1] in FINITE:
+    if rest.lows[start] == "which" and start == 0 and rest.tags[1] in FINITE and _is_verb_form(rest.lows[1]):
         return False
     return any(
         rest.tags[i] in FINITE
@@ -132,6 +136,36 @@ def _asks(rest: Question) -> bool:
         or is_known_verb(base_form(rest.lows[i]) or "")
         for i in range(start + 1, len(rest))
     )
+
+
+def _is_verb_form(low: str) -> bool:
+    return low in AUXILIARIES or is_past_tense(low) or is_known_verb(low) or base_form(low) is not None
+
+
+def _fronted_phrase(q: Question, i: int) -> Frame | YesNo | str | None:
+    """ "At the end of which century did ...": the answer stands in what is in front; `i` is the wh-word."""
+    apart = q.lows[0] in ("before", "after", "since") and q.tags[1] == "VBG"
+    if apart or q.tags[i - 2] == "CD" or q.lows[i - 1] == "to":
+        # "In 2009 to what did ...": two phrases stand in front
+        return _behind(q.text(0, i - 1), frame(q.part(i - 1))) if _asks(q.part(i - 1)) else None
+    phrase = wh_phrase(q.part(i), 0)
+    auxiliary = i + phrase.end
+    if q.low(auxiliary) not in AUXILIARIES:
+        return None
+    slot, noun = phrase.slot, phrase.noun
+    if phrase.head == "century" and slot == "noun":
+        slot, noun = "century", "century"
+    lost = tuple(q.words[i:auxiliary])
+    if q.low(auxiliary + 1) == "be" or (auxiliary + 1 < len(q) and is_participle(q, auxiliary + 1)):
+        return Frame("in_place", q.text(0, i), q.text(auxiliary), slot, noun, lost)
+    made = yes_no(q.part(auxiliary))
+    if isinstance(made, YesNo):
+        return Frame("fronted_phrase", q.text(0, i), f", {made.yes}", slot, noun, (*made.lost, *lost))
+    if q.lows[auxiliary] not in BE or auxiliary + 1 == len(q):
+        return None
+    # "In the south of which country is Lyon"
+    before = f"{q.text(auxiliary + 1)} {q.lows[auxiliary]} {q.lows[0]} {q.text(1, i)}"
+    return Frame("fronted_phrase", before, "", slot, noun, lost)
 
 
 def _behind(front: str, made: Frame | YesNo | str) -> Frame | YesNo | str:
@@ -190,6 +224,8 @@ def _in_place(q: Question) -> Frame | str | None:
             slot = "noun"
         lost = tuple(q.words[i:end]) if slot != "count" else (q.words[i], *q.words[i + 1 : i + 2])
         before = q.text(0, i)
+        if phrase.head == "century" and slot == "noun":
+            phrase, slot = phrase._replace(noun="century"), "century"
         if phrase.naming and q.lows[i - 1] in PREPOSITIONS:
             before, slot = f"{before} {phrase.naming}", "noun"
         if end + 2 == len(q) and q.tags[end] == "VBG" and q.is_nominal(end + 1):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .tagging import Tagger
 
 _TAGGED_SLOTS = frozenset({"reason", "manner", "doing", "count", "subject", "sort", "happening", "which"})
+_SENTENCE_STARTS = frozenset({"He", "She", "It", "They", "This", "These", "His", "Her", "Its", "Their"})
 _CONTRACTION = re.compile(r"(?i)^(what|who|where|when|how|why|that)['’](s|re|d)\b")
 _FULL = {"s": "is", "re": "are", "d": "did"}
 _END_MARKS = re.compile(r"\?[\s?!.]*$|[\s?!]+$")
@@ -116,9 +117,19 @@ def _checked(question: Question) -> Frame | YesNo | str:
     asks_inside = any(asks[:-1])
     if asks_inside and isinstance(made, Frame) and made.rule not in ("subject", "equative", "in_place"):
         return "several_questions"
+    if isinstance(made, Frame) and made.rule != "subject" and _two_sentences(question):
+        return "several_sentences"
     held = (made.before, made.after, made.noun) if isinstance(made, Frame) else (made.yes,)
     kept = [low_word(word) for text in (*held, *made.lost) for word in text.replace("|", " ").split()]
     return made if _all_kept(lows, kept) else "words_lost"
+
+
+def _two_sentences(question: Question) -> bool:
+    """Whether a sentence that asks nothing follows what is asked."""
+    return any(
+        word[-1] == "." and after in _SENTENCE_STARTS and WH_WORDS.isdisjoint(question.lows[i:])
+        for i, (word, after) in enumerate(pairwise(question.words), 1)
+    )
 
 
 def _all_kept(words: Sequence[str], kept: list[str]) -> bool:
