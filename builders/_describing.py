@@ -41,8 +41,8 @@ def describe(
     the rows that they were measured on have changed, and so do analyses of the same rows by other data.
     `renamed` maps names of its configs to those that they have now. `trees_from` is a source whose files
     hold constituency trees of the texts. `same_rows` says that the rows are those of `earlier`, only with
-    other columns or names; `withhold` that answers which may be text of the corpus are taken out. Rows
-    without text are neither analysed nor asked about.
+    other columns or names; `withhold` that answers which may be text of the corpus are taken out. Nothing
+    is analysed where rows lack their text, and they are not asked about.
     """
     view, names = writer.view(manifest), renamed or {}
     if earlier is not None:
@@ -59,7 +59,7 @@ def describe(
         if text and not (same_rows and known and not is_stale(view, known)):
             found = analyse(view, source=trees_from)
             lost = [part for part in _PARTS_OF_OTHER_DATA if known and part in known and part not in found]
-    for path, content in (export_texts(view) if text else {}).items():
+    for path, content in export_texts(view).items():
         writer.write_text(path, content)
     with writer.adding(README):
         written = write_card(view, name=name)

@@ -31,7 +31,7 @@ from ._errata import (
 )
 from ._parts import Divided, PlacedConfig, SourceParts, divide
 from .base import Builder, BuildOptions, ConfigSpec, SourceData, SourceFile
-from .constituents import collected
+from .constituents import CONSTITUENTS, collected
 from .release import PendingConfig, ReleaseWriter
 
 _SCORES_SUMMARY = "One {} per row, so that anyone can split again without running a model."
@@ -130,6 +130,8 @@ def start_configs(
             # Where rows stood when they were divided: withdrawing others changes no row.
             columns=part.columns(spec, made.side, withdrawn),
         )
+        if spec.part is not None and (of_part := source.builder.constituents_of({spec.part})):
+            config.facts[CONSTITUENTS] = sorted(of_part)
         if withdrawn.any():
             gone = rows.order[withdrawn[rows.order]]
             config.facts.update(placement_record(_withdrawn_rows(part.data.table, gone, made.side)))

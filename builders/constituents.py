@@ -9,7 +9,7 @@ from typing import Any, Literal
 Redistribute = Literal["text", "ids_only", "no"]
 
 CONSTITUENTS = "constituents"
-"""Key of a manifest's `dataset` that maps names to `Constituent` fields."""
+"""Key of a manifest's `dataset` that maps names to `Constituent` fields, and of a config's names of them."""
 UNKNOWN = "unknown"
 MIXED = "mixed"
 FOLLOWING = ("licence", "licence_link", "redistribute", "languages", "source_datasets")
@@ -54,6 +54,20 @@ def redistributable(licence: str) -> Literal["text", "ids_only"]:
 def strictest(allowed: Iterable[str]) -> Redistribute:
     """What may be published of rows that come from several data sets."""
     return _STRICTEST_FIRST[min(map(_STRICTEST_FIRST.index, allowed))]
+
+
+def redistribution(manifest: Mapping[str, Any], config: str) -> Redistribute:
+    """What of the rows of a config may be published: what all its constituents allow.
+
+    That of the whole release where it allows all or nothing, and for configs that do not name theirs.
+    """
+    dataset = manifest["dataset"]
+    whole: Redistribute = dataset.get("redistribute") or "text"
+    known = dataset.get(CONSTITUENTS) or {}
+    names = manifest["configs"].get(config, {}).get(CONSTITUENTS) or ()
+    if whole != "ids_only" or not names or not known.keys() >= set(names):
+        return whole
+    return strictest(known[name]["redistribute"] for name in names)
 
 
 def collected(dataset: Mapping[str, Any], constituents: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from ..tables import conform
 from ._choosing import read_source
 from ._describing import describe, files_of, other_files, release_name
 from ._joining import Corpus, JoinedSplit, join_config, join_table
+from .constituents import redistribution
 from .hub.living import open_whole
 from .recorded import builder_of, options_of, spec_of
 from .release import ReleaseWriter
@@ -53,10 +54,24 @@ class Hydration:
 
 def has_text(release: ReleaseFolder) -> bool:
     """Whether a release has columns of its corpus, or answers that may be text of it, and not ids alone."""
-    columns = any(
-        set(entry["features"]) - _IDS for entry in release.configs.values() if entry["kind"] != _SCORES
-    )
-    return columns or _has_queries(release) or bool(text_answers(release))
+    return bool(configs_with_text(release))
+
+
+def configs_with_text(release: ReleaseFolder) -> list[str]:
+    """The configs whose rows have columns of their corpus, or whose results may have answers out of it."""
+    answered = {file.parent.name for file in text_answers(release)}
+    found = [
+        name
+        for name, entry in release.configs.items()
+        if name in answered
+        or (_has_queries(release) if entry["kind"] == _SCORES else set(entry["features"]) - _IDS)
+    ]
+    return [*found, *sorted(answered - release.configs.keys())]
+
+
+def must_lose_text(release: ReleaseFolder) -> list[str]:
+    """The configs with text that a licence of their sources does not let be published."""
+    return [name for name in configs_with_text(release) if redistribution(release.manifest, name) != "text"]
 
 
 def _has_queries(release: ReleaseFolder) -> bool:
@@ -69,10 +84,13 @@ def strip(
     release: str | Path | ReleaseFolder,
     *,
     out: str | Path,
+    where_needed: bool = False,
     overwrite: bool = False,
     progress: Stage = no_progress,
 ) -> ReleaseFolder:
     """Write a release again without the text of its corpus, for sources that may not be passed on.
+
+    With `where_needed`, configs whose sources may be passed on keep their text.
 
     Rows keep `uid`, `content_id` and the columns of their placement; configs that have no more stay as they
     are, and so do assignments, scores, analyses and the values of results. Of what was searched in corpora
@@ -81,9 +99,11 @@ def strip(
     or that cannot be read or written.
     """
     old = open_whole(release, progress)
-    if not has_text(old):
-        raise ReleaseError(f"{old.path} has no text to take out; it can be published as it is")
-    return strip_configs(old, old.configs, out=out, overwrite=overwrite)
+    if not (must_lose_text(old) if where_needed else has_text(old)):
+        kept = "that its licences do not allow" if where_needed else "to take out"
+        raise ReleaseError(f"{old.path} has no text {kept}; it can be published as it is")
+    chosen = must_lose_text(old) if where_needed else old.configs
+    return strip_configs(old, chosen, out=out, overwrite=overwrite)
 
 
 def strip_configs(

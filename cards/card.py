@@ -250,7 +250,7 @@ def _overview(release: ReleaseFolder, place: _Place) -> dict[str, Any]:
         "rebuild_commands": _rebuild_commands(release, place),
         "eval_command": markdown.fence(f"benchwright eval {place.argument}", "bash"),
         "harness_page": HARNESS_PAGE if (release.path / HARNESS_PAGE).is_file() else None,
-        "licence": licence_paragraphs(release.dataset),
+        "licence": licence_paragraphs(release),
         "part_licences": part_licences(release),
         "citations": citations(release),
         "limitations": limitations(release),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .markdown import Markdown, compose, link
+from ..release import WITHOUT_TEXT, ReleaseFolder
+from .markdown import Markdown, codes, compose, link
 
 # Hub documentation, Licenses; any other licence is `other` with a name and a link.
 HUB_LICENCES = frozenset(
@@ -32,6 +33,13 @@ _REDISTRIBUTION = {
 }
 
 
+_SOME_BARE = (
+    "Not every source allows its text to be redistributed. These configs carry assignments, ids and hashes "
+    "only: {names}; `benchwright hydrate` joins them with your own copy of the source. The other configs "
+    "carry the text of their sources under the same terms."
+)
+
+
 def licence_fields(dataset: Mapping[str, Any]) -> dict[str, str]:
     """`license` for the header, or `other` with name and link where the Hub has no id for it."""
     licence = dataset["licence"]
@@ -41,8 +49,15 @@ def licence_fields(dataset: Mapping[str, Any]) -> dict[str, str]:
     return {key: value for key, value in fields.items() if value}
 
 
-def licence_paragraphs(dataset: Mapping[str, Any]) -> list[Markdown]:
+def bare_configs(release: ReleaseFolder) -> list[str]:
+    """The configs without text, where others have theirs: not every source may be passed on."""
+    bare = [name for name, entry in release.placed_configs.items() if WITHOUT_TEXT in entry]
+    return bare if len(bare) < len(release.placed_configs) else []
+
+
+def licence_paragraphs(release: ReleaseFolder) -> list[Markdown]:
     """The licence of the source, and what it means for the rows."""
+    dataset = release.dataset
     licence = dataset["licence"]
     if licence.lower() == "unknown" and dataset["redistribute"] == "text":
         return [
@@ -55,6 +70,8 @@ def licence_paragraphs(dataset: Mapping[str, Any]) -> list[Markdown]:
     terms = compose(" ({link})", link=link("terms", address)) if address else Markdown("")
     home = dataset.get("homepage")
     source = link("the page of the source", home) if home else Markdown("the source")
+    bare = bare_configs(release)
+    text = Markdown(_REDISTRIBUTION[dataset["redistribute"]])
     return [
         compose(
             "Licence of the source: {named}{terms}. See {source} for its authors and conditions.",
@@ -62,5 +79,5 @@ def licence_paragraphs(dataset: Mapping[str, Any]) -> list[Markdown]:
             terms=terms,
             source=source,
         ),
-        Markdown(_REDISTRIBUTION[dataset["redistribute"]]),
+        compose(_SOME_BARE, names=codes(bare)) if bare else text,
     ]

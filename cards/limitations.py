@@ -8,6 +8,7 @@ from typing import Any
 
 from ..release import ReleaseFolder
 from .figures import EVALUATION
+from .licences import bare_configs
 from .markdown import Markdown, codes, compose
 from .numbers import count, decimal, plural
 from .parts import parts
@@ -56,7 +57,15 @@ def _sample(release: ReleaseFolder) -> Iterator[Markdown]:
 
 
 def _ids_only(release: ReleaseFolder) -> Iterator[Markdown]:
-    if release.dataset["redistribute"] != "text":
+    if bare := bare_configs(release):
+        placed = plural(len(release.placed_configs), "config")
+        yield compose(
+            "The text of {bare} of {placed} may not be redistributed: their rows carry ids and hashes only, "
+            "and are of use together with your own copy of the source; see Licence.",
+            bare=count(len(bare)),
+            placed=placed,
+        )
+    elif release.dataset["redistribute"] != "text":
         yield Markdown(
             "The text of the source may not be redistributed, so the rows carry ids and hashes only; they "
             "are of use together with your own copy of the source."

@@ -109,13 +109,16 @@ def yank(
 def strip(
     release: ReleasePlace,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The release folder to make.")],
+    where_needed: Annotated[
+        bool, typer.Option("--where-needed", help="Only of configs whose sources may not be passed on.")
+    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Write a release again without the text of its corpus: ids, scores and placements."""
     from ..builders.hydrate import strip as function
     from ..progress import show
 
-    written = function(release, out=out, overwrite=overwrite, progress=show)
+    written = function(release, out=out, where_needed=where_needed, overwrite=overwrite, progress=show)
     path = written.path
     typer.echo(f"written: {path}; with the corpus: benchwright hydrate {path} --source PATH --out DIR")
 

@@ -150,9 +150,9 @@ def test_phenomena_whose_text_may_not_be_passed_on_are_published_as_ids(
         "curriculum_difficulty", source=tmp_path / "source", out=tmp_path / "full", configs=configs,
         pvi_model=str(workshop / "tiny"), pvi_recipe=QUICK, k=[2], cache=tmp_path / "cache",
     )  # fmt: skip
-    with pytest.raises(PublishError, match="take it out with `benchwright strip`"):
+    with pytest.raises(PublishError, match="take it out with `benchwright strip --where-needed`"):
         publish(full.path, repo=REPO, create=True)
-    strip(full.path, out=tmp_path / "ids")
+    strip(full.path, out=tmp_path / "ids", where_needed=True)
     assert publish(tmp_path / "ids", repo=REPO, create=True).verified
     for name in configs:
         loaded = load_dataset(REPO, name, revision="1.0.0", cache_dir=str(tmp_path / "datasets"))

@@ -71,9 +71,7 @@ class Candidate:
         shutil.rmtree(self.folder / "harness", ignore_errors=True)
         (self.folder / "eval.yaml").unlink(missing_ok=True)
         with reading_fields(self.repo):
-            # Without text there is nothing to ask a model.
-            exports = {} if release.is_stripped else self._exports(release)
-            for path, text in exports.items():
+            for path, text in self._exports(release).items():
                 write_text(self.folder / path, text)
             write_text(self.folder / MANIFEST, manifest_text(release.manifest))
             # It names what stands beside it.
@@ -118,11 +116,7 @@ def compose(
     candidate = Candidate(repo, folder, merged, foreign, sections, head, tuple(notes))
     release = candidate.view(candidate.publication)
     # The whole may have a stricter licence than either side.
-    check_licence(
-        release,
-        f"configs of both sides together hold text; take it out with `benchwright strip`, also of what "
-        f"stands there (benchwright download {repo}), or choose another --repo",
-    )
+    check_licence(release, f"the release in {repo}, with what is added,")
     if (folder / "results").is_dir() and not links.keeps_index(release):
         refresh_index(release)
     if composed and not release.is_stripped:

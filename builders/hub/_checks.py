@@ -12,6 +12,7 @@ from ...cards.card import README, hand_written
 from ...cards.seal import is_of_another_manifest
 from ...errors import PublishError, ReleaseError
 from ...release import ReleaseFolder
+from ..constituents import CONSTITUENTS
 from ..verify import verify
 from ._safety import TOTAL_BYTES, check_path, check_portable, check_size, most_bytes, read_yaml_header
 from .client import without_token
@@ -52,7 +53,7 @@ def check_local(release: ReleaseFolder) -> None:
             "change is meant, write the card again with `benchwright card`"
         )
     _check_audit(release)
-    check_licence(release, f"{release.path} holds text; take it out with `benchwright strip`")
+    check_licence(release, str(release.path))
 
 
 def _check_audit(release: ReleaseFolder) -> None:
@@ -67,20 +68,24 @@ def _check_audit(release: ReleaseFolder) -> None:
         )
 
 
-def check_licence(release: ReleaseFolder, with_text: str) -> None:
-    """Raise PublishError for what may not be given to others; `with_text` says of a release with text what
-    holds it and what to do.
-    """
+def check_licence(release: ReleaseFolder, place: str) -> None:
+    """Raise PublishError for rows that may not be given to others; `place` says where they stand."""
     allowed = release.dataset.get("redistribute") or "text"
     if allowed == "text":
         return
     name = release.dataset.get("pretty_name")
     if allowed == "ids_only":
-        from ..hydrate import has_text
+        from ..hydrate import must_lose_text
 
-        if not has_text(release):
+        held = must_lose_text(release)
+        if not held:
             return
-        raise PublishError(f"the licence of {name} lets ids be published and no text, and {with_text}")
+        in_parts = bool(release.dataset.get(CONSTITUENTS))
+        raise PublishError(
+            f"the licence of {f'{name} ({listed(held)})' if in_parts else name} lets ids be published and no "
+            f"text, and {place} holds text; take it out with "
+            f"`benchwright strip{' --where-needed' if in_parts else ''}`"
+        )
     raise PublishError(
         f"the licence of {name} does not let it be published; give others the command that builds it"
     )

@@ -72,8 +72,6 @@ class RemoteSide:
         if self.release is None:
             return set()
         shown = {path for path in self.state.files if path.startswith("figures/") and path in self.card}
-        if self.release.is_stripped:
-            return {PROPERTIES, *shown}
         with reading_fields(self.state.repo):
             exports = export_texts(self.release, repo=self.state.repo, revision=self.version)
         return {PROPERTIES, *shown, *exports}
