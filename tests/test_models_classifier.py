@@ -211,6 +211,31 @@ def test_what_cannot_be_loaded_is_one_line(tmp_path: Path, make: Any, message: s
     assert "\n" not in str(caught.value)
 
 
+@pytest.fixture
+def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing listens where the Hub should be, and whoever waits for it fails."""
+
+    def wait(seconds: float) -> None:
+        raise AssertionError(f"waited {seconds} s for a Hub that is not there")
+
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", wait)
+
+
+@pytest.mark.usefixtures("no_hub")
+@pytest.mark.parametrize(("revision", "name"), [(None, "main"), ("v1", "v1")])
+def test_a_model_in_the_cache_needs_no_hub_and_its_commit_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revision: str | None, name: str
+) -> None:
+    commit, place = "0" * 40, tmp_path / "models--acme--tiny"
+    tiny_classifiers.save(place / "snapshots" / commit, NAMES)
+    (place / "refs").mkdir()
+    (place / "refs" / name).write_text(commit)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    assert load_classifier("acme/tiny", revision=revision).revision == commit
+
+
+@pytest.mark.usefixtures("no_hub")
 def test_an_unknown_id_speaks_of_no_language_model() -> None:
     with pytest.raises(UsageError, match="no model 'nobody/nothing': it is no folder here") as caught:
         load_classifier("nobody/nothing")

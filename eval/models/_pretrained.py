@@ -15,6 +15,7 @@ from ._quiet import no_load_report, no_progress_bars
 if TYPE_CHECKING:
     import torch
 
+_NO_CONNECTION = frozenset({"ConnectError", "ConnectTimeout"})
 _POSITIONS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len")
 
 
@@ -84,9 +85,11 @@ def load_pretrained(
     import torch
     import transformers
 
-    pinned: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
+    pinned = _pinned(location, revision)
     with _reading(kind, asked):
         config = transformers.AutoConfig.from_pretrained(location, **pinned)
+        commit = _commit_of(location, revision)
+        pinned["revision"] = commit or revision
         _refuse_other_kinds(kind, config, asked)
         tokenizer = transformers.AutoTokenizer.from_pretrained(location, **pinned)
         module, report = getattr(transformers, kind.auto_class).from_pretrained(
@@ -100,7 +103,7 @@ def load_pretrained(
     missing = sorted(report["missing_keys"])
     if missing:
         raise UsageError(f"model {show(asked)} is no whole {kind.title}: it has no weights for {missing[0]}")
-    return module, tokenizer, getattr(config, "_commit_hash", None)
+    return module, tokenizer, commit
 
 
 def load_for_new_head(
@@ -116,10 +119,12 @@ def load_for_new_head(
     import transformers
 
     kind = BODY
-    pinned: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
+    pinned = _pinned(location, revision)
     outputs = dict(enumerate(labels))
     with _reading(kind, asked), no_load_report(), torch.random.fork_rng(devices=[]):
         config = transformers.AutoConfig.from_pretrained(location, **pinned)
+        commit = _commit_of(location, revision)
+        pinned["revision"] = commit or revision
         _refuse_other_types(kind, config, asked)
         config.num_labels = len(labels)
         config.id2label, config.label2id = outputs, {name: index for index, name in outputs.items()}
@@ -142,7 +147,43 @@ def load_for_new_head(
     missing = sorted(found_wanting - head - pooler)
     if missing:
         raise UsageError(f"model {show(asked)} is no whole {kind.title}: it has no weights for {missing[0]}")
-    return module, tokenizer, getattr(config, "_commit_hash", None), head | pooler
+    return module, tokenizer, commit, head | pooler
+
+
+def _pinned(location: str, revision: str | None) -> dict[str, Any]:
+    """How every file of a model is read: without code, and from the cache alone where no Hub can be reached.
+
+    The Hub's client asks six times for each file, for 23 seconds, and then looks into its cache.
+    """
+    only_cache = not Path(location).is_dir() and not _hub_can_be_reached()
+    return {"revision": revision, "trust_remote_code": False, "local_files_only": only_cache}
+
+
+def _commit_of(location: str, revision: str | None) -> str | None:
+    """The commit that the configuration was read from, so that all else is read from it too; None for a
+    folder.
+    """
+    from huggingface_hub import try_to_load_from_cache
+
+    if Path(location).is_dir():
+        return None
+    cached = try_to_load_from_cache(location, "config.json", revision=revision)
+    return Path(cached).parent.name if isinstance(cached, str) else None
+
+
+def _hub_can_be_reached() -> bool:
+    """Whether a connection to the Hub comes about, whatever it answers."""
+    from huggingface_hub import constants, get_session
+    from huggingface_hub.errors import OfflineModeIsEnabled
+
+    try:
+        get_session().head(constants.ENDPOINT)
+    except OfflineModeIsEnabled:
+        return False
+    except Exception as error:
+        # The library that connects, and so the class of its errors, depends on the client's version.
+        return not _NO_CONNECTION.intersection(kind.__name__ for kind in type(error).__mro__)
+    return True
 
 
 @contextmanager
