@@ -90,7 +90,8 @@ def strip(
 ) -> ReleaseFolder:
     """Write a release again without the text of its corpus, for sources that may not be passed on.
 
-    With `where_needed`, configs whose sources may be passed on keep their text.
+    With `where_needed`, configs whose sources may be passed on keep their text. What was searched in corpora
+    stands in one config for all of them: there it goes as a whole.
 
     Rows keep `uid`, `content_id` and the columns of their placement; configs that have no more stay as they
     are, and so do assignments, scores, analyses and the values of results. Of what was searched in corpora
