@@ -80,3 +80,14 @@ def parser():
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or fills the user's score cache."""
     monkeypatch.setenv("BENCHWRIGHT_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing listens where the Hub should be, and whoever waits for it fails."""
+
+    def wait(seconds: float) -> None:
+        raise AssertionError(f"waited {seconds} s for a Hub that is not there")
+
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", wait)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -294,18 +293,30 @@ def test_the_command_takes_uids_from_a_file_and_says_how_to_publish(release, tmp
     assert set(ReleaseFolder(release.path).publication.withdrawn[0].uids) == set(chosen)
 
 
+# One process imports all that is needed; each line on its standard input is a folder and an operation to be
+# killed at, and a fork of it withdraws. Its answer is the exit code and the operations that there were.
 _DRILL = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
 import release_helpers
 from benchwright.builders.errata import withdraw
-kill_at = int(sys.argv[4])
-def act(number):
-    if number == kill_at:
-        os.kill(os.getpid(), signal.SIGKILL)
-with release_helpers.disturbed(act) as count:
-    withdraw(sys.argv[2], uids=[sys.argv[3]], reason="x")
-print(count[0])
+def run(folder, kill_at):
+    def act(number):
+        if number == kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+    with release_helpers.disturbed(act) as count:
+        withdraw(folder, uids=[sys.argv[2]], reason="x")
+    return count[0]
+for line in sys.stdin:
+    folder, kill_at = line.rstrip("\\n").split("\\t")
+    told, telling = os.pipe()
+    if not os.fork():
+        os.write(telling, str(run(folder, int(kill_at))).encode())
+        os._exit(0)
+    os.close(telling)
+    _, status = os.wait()
+    print(os.waitstatus_to_exitcode(status), os.read(told, 20).decode() or "0", flush=True)
+    os.close(told)
 """
 
 
@@ -314,22 +325,25 @@ def test_a_kill_leaves_the_old_release_or_the_new_one_and_a_second_run_finishes(
     uid = uids(made, "random", "train")[0]
     whole = shutil.copytree(made.path, tmp_path / "whole" / "made")
 
-    def run(target: Path, kill_at: int) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", _DRILL, str(Path(__file__).parent), str(target), uid, str(kill_at)]
-        return subprocess.run(command, capture_output=True, text=True, env=dict(os.environ), check=False)
+    command = [sys.executable, "-c", _DRILL, str(Path(__file__).parent), uid]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    done = run(whole, 0)
-    assert done.returncode == 0, done.stderr
-    steps = int(done.stdout)
+    def run(target: Path, kill_at: int) -> tuple[int, int]:
+        process.stdin.write(f"{target}\t{kill_at}\n")
+        process.stdin.flush()
+        code, operations = map(int, process.stdout.readline().split())
+        return code, operations
+
+    code, steps = run(whole, 0)
+    assert code == 0
     old, new = (release_helpers.fingerprint(folder) for folder in (made.path, whole))
     # The last operations are the moves of the old folder away and of the new one to its place.
     for kill_at in (1, steps // 2, steps - 1, steps):
         target = shutil.copytree(made.path, tmp_path / f"kill{kill_at}" / "made")
-        killed = run(target, kill_at)
-        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        assert run(target, kill_at) == (-signal.SIGKILL, 0)
         if target.exists():
             assert release_helpers.fingerprint(target) in (old, new)
-        done = run(target, 0)
-        assert done.returncode == 0, done.stderr
+        assert run(target, 0)[0] == 0
         assert release_helpers.fingerprint(target) == new
         assert [path.name for path in target.parent.iterdir()] == ["made"]
+    process.communicate()

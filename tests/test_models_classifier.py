@@ -211,17 +211,6 @@ def test_what_cannot_be_loaded_is_one_line(tmp_path: Path, make: Any, message: s
     assert "\n" not in str(caught.value)
 
 
-@pytest.fixture
-def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing listens where the Hub should be, and whoever waits for it fails."""
-
-    def wait(seconds: float) -> None:
-        raise AssertionError(f"waited {seconds} s for a Hub that is not there")
-
-    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
-    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", wait)
-
-
 @pytest.mark.usefixtures("no_hub")
 @pytest.mark.parametrize(("revision", "name"), [(None, "main"), ("v1", "v1")])
 def test_a_model_in_the_cache_needs_no_hub_and_its_commit_is_recorded(

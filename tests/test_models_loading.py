@@ -87,6 +87,7 @@ def test_an_empty_context_gets_the_start_token(tmp_path: Path) -> None:
     assert model.encode_pair("", "a cat", start="model_default", end=False).context == (model.start_token.id,)
 
 
+@pytest.mark.usefixtures("no_hub")
 @pytest.mark.parametrize(
     ("name", "message"),
     [
