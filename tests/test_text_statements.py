@@ -203,6 +203,44 @@ TRIPLES = [
         "2011",
         "The exemption for clothing less than $50 was reversed in 2011.",
     ),
+    # no word around the wh-phrase is lost
+    ("The team faced what in the final?", "a deficit", "The team faced a deficit in the final."),
+    (
+        "They rated what as the worst of all time?",
+        "Windows ME",
+        "They rated Windows ME as the worst of all time.",
+    ),
+    (
+        "It is compared to what since it costs so much?",
+        "gold",
+        "It is compared to gold since it costs so much.",
+    ),
+    (
+        "The study let players do what with scales?",
+        "slow down",
+        "The study let players slow down with scales.",
+    ),
+    ("Which clubs traverse the campus?", "Elks and Owls", "Elks and Owls traverse the campus."),
+    ("What sometimes leaks out of it?", "water", "water sometimes leaks out of it."),
+    ("Which range stretches from sea to sea?", "the Kaur", "the Kaur stretches from sea to sea."),
+    ("How much oil passes thru the canal?", "2 tons", "2 tons passes thru the canal."),
+    ('Which part sings the song "As long as I live"?', "Nan", 'Nan sings the song "As long as I live".'),
+    # a kind of several things
+    ("What kind of sittings take place in May?", "autumn", "autumn sittings take place in May."),
+    ("What kind of handles do the knives have?", "bone", "The knives have bone handles."),
+    ("What kind of animals live there?", "cattle", "cattle live there."),
+    ("can drinking too much milk make you ill", "yes", "drinking too much milk can make you ill."),
+    ("does the river help the wood grow", "yes", "the river helps the wood grow."),
+    (
+        "Some claim to have seen it; by what name is it better known?",
+        "Bigfoot",
+        "Some claim to have seen it; it is better known by the name Bigfoot.",
+    ),
+    (
+        "Who was the first president of Arcadia, elected in 1990?",
+        "Ida Roe",
+        "Ida Roe was the first president of Arcadia, elected in 1990.",
+    ),
     ("was egypt a part of the ottoman empire", "yes", "egypt was a part of the ottoman empire."),
     (
         "Who wed an actress. Her first play was 'Mist'?",

@@ -44,6 +44,7 @@ from ._word_sets import (
     NO,
     PEOPLES,
     PLACES,
+    PLURALS,
     WORKS,
     YES,
     word_set,
@@ -76,6 +77,7 @@ _BEFORE_COMMA = re.compile(r" (?=, )")
 _UNTIL = re.compile(r"\d.* (?:to|until|till) ")
 _FIGURE = re.compile(r"[\d.,]+")
 _CURRENCY = re.compile(r"[$£€¥]")
+_PLURAL_NOUN = re.compile(r"[a-z]+[^us]s")
 _ONE_WORD = re.compile(r"[\w-]+")
 _ANYONE = re.compile(r"(?i)any(?:one|body)(?= )")
 _ANY = re.compile(r"(?i)any(?= \w+)( of)?")
@@ -264,10 +266,17 @@ def _sort(answer: Answer, noun: str) -> tuple[str, str]:
         or _ADJECTIVE.search(answer.text)
         or answer.text in BARE_ADJECTIVES
     )
-    if not adjective or len(answer.words) > 3:
+    if len(answer.words) > 3 or not (adjective or _is_one_of_several(answer, noun)):
         return "", ""
     lead = _article(answer, noun)[0] if noun.split(" of ")[0].split()[-1:] in _COUNTED else ""
     return lead, noun
+
+
+def _is_one_of_several(answer: Answer, noun: str) -> bool:
+    """Whether a noun in the singular can only modify the plural asked for ("sittings" + "autumn")."""
+    word = noun.split(" of ")[0].rpartition(" ")[2]
+    plural = _PLURAL_NOUN.fullmatch(word) is not None
+    return plural and answer.tags == ("NN",) and answer.text.islower() and answer.text not in PLURALS
 
 
 def _which(answer: Answer, noun: str) -> tuple[str, str] | None:

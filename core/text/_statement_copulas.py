@@ -211,6 +211,8 @@ def _gapped_predicate(q: Question) -> int | None:
         if q.is_relative(i) and q.is_nominal(i - 1) and not hanging:
             return None
         if is_participle(q, i):
+            if q.commas[i - 1] and i + 1 < len(q):
+                continue  # "the highest mountain (1,622 metres), named in 1873 after ..."
             if q.tags[i] == "VBG":
                 if (
                     (hanging and not any(is_participle(q, k) for k in range(i + 1, len(q))))

@@ -86,7 +86,7 @@ def _fronted(q: Question) -> Frame | YesNo | str | None:
     for i in range(2, len(q) - 2):
         asks = q.lows[i] in WH_WORDS or (q.lows[i] in PREPOSITIONS and q.low(i + 1) in WH_WORDS)
         begins = q.words[i][:1].isupper() or i > 3
-        if q.words[i - 1].endswith(".") and begins and asks and _asks(q.part(i)):
+        if q.words[i - 1].endswith((".", ";")) and begins and asks and _asks(q.part(i)):
             return _behind(q.text(0, i), frame(q.part(i)))
     for i in range(1, len(q)):
         if i > 2 and {q.lows[0], q.lows[i - 1]} <= PREPOSITIONS and q.lows[i] in ("what", "which"):
@@ -388,6 +388,8 @@ def _has_verb(q: Question, start: int) -> bool:
     """Whether what follows a subject can be a predicate."""
     if q.lows[start] in PREPOSITIONS and not finite_before(q.part(start), len(q) - start):
         return any(is_past_tense(q.lows[i]) or q.tags[i] in ("VB", "VBN") for i in range(start, len(q)))
+    if is_known_verb(q.lows[start]) and q.low(start + 1) in DETERMINERS:
+        return True
     return any(_may_be_verb(q, i) for i in range(start, len(q)))
 
 

@@ -35,7 +35,8 @@ retake retook retaken|rewrite rewrote rewritten|rid rid rid|ride rode ridden|rin
 rise rose risen|run ran run|say said said|see saw seen|seek sought sought|sell sold sold|send sent sent
 set set set|sew sewed sewn|shake shook shaken|shed shed shed|shine shone shone|shoot shot shot
 show showed shown|shrink shrank shrunk|shut shut shut|sing sang sung|sink sank sunk|sit sat sat
-slay slew slain|sleep slept slept|slide slid slid|sling slung slung|slit slit slit|sow sowed sown
+slay slew slain|sleep slept slept|slide slid slid|sling slung slung|slit slit slit|sneak snuck snuck
+sow sowed sown
 speak spoke spoken|speed sped sped|spend spent spent|spin spun spun|spit spat spat|split split split
 spread spread spread|spring sprang sprung|stand stood stood|steal stole stolen|stick stuck stuck
 sting stung stung|stink stank stunk|strike struck struck|string strung strung|strive strove striven
@@ -98,7 +99,10 @@ _FREQUENT = word_set("""
     translate transport travel treat trick trigger trust try turn type undermine unify unite use utilize
     value vary veto view violate visit voice volunteer vote vow wait walk want warn wash waste watch weigh
     welcome wish witness wonder work worry worship monitor enhance stimulate mediate penalize encompass
-    accelerate activate advocate aggravate evoke foster inhibit
+    accelerate activate advocate aggravate evoke foster inhibit accumulate circulate coincide constitute
+    convey correlate degrade disrupt divert erode evaporate exclude exert flourish hinder impact infect
+    insert interfere interrupt isolate obstruct penetrate precede prescribe preside resume revise
+    strengthen stretch subdivide supervise surpass tolerate transcend traverse vanish weaken widen
     maximize minimize maximise minimise modify specify utilise
 """)
 # verbs of more than one syllable that double their last consonant

@@ -14,14 +14,18 @@ from ._word_sets import (
     GROUPS,
     MEASURES,
     NAMING_NOUNS,
+    NO_BOUNDARY,
     NOMINAL,
     PREPOSITIONS,
     SHARES,
     SORTS,
+    SUBORDINATORS,
     TIME_IN,
     TIME_ON,
 )
 
+_FREQUENCIES = frozenset(["sometimes", "often", "always", "never", "also", "still", "now", "once"])
+_OPEN_OBJECT = frozenset(["the", "a", "an"])
 _OPENS_COMPLEMENT = NOMINAL | {"DT", "JJ", "PRP$", "IN", "TO"}
 
 
@@ -54,6 +58,11 @@ def wh_phrase(q: Question, start: int, *, stop_early: bool = False) -> WhPhrase:
         return _how_phrase(q, start, after)
     if low == "what" and (after in AUXILIARIES or after == "else" or start + 1 >= len(q)):
         return WhPhrase("what", start + (2 if after == "else" else 1))
+    if low == "what" and not stop_early and _is_adverb_of_verb(q, start + 1):
+        return WhPhrase("what", start + 1)
+    if stop_early and low == "what" and after in (PREPOSITIONS | SUBORDINATORS) - {"of"}:
+        # "described it as what during the war"
+        return WhPhrase("what", start + 1)
     end = noun_phrase_end(q, start + 1, stop_early=stop_early)
     if after == "of":
         while end < len(q) and q.lows[end] in PREPOSITIONS:
@@ -83,6 +92,14 @@ def wh_phrase(q: Question, start: int, *, stop_early: bool = False) -> WhPhrase:
     return WhPhrase("which", end, head, "which", q.text(start + 1, end))
 
 
+def _is_adverb_of_verb(q: Question, i: int) -> bool:
+    """Whether an adverb after "what" is the verb's ("what usually comes"), no adjective's."""
+    if q.tag(i) != "RB" or not (q.lows[i] in _FREQUENCIES or q.lows[i].endswith("ly")):
+        return False
+    participle = q.tag(i + 1) in ("VBN", "VBD") and q.tag(i + 2) in ("NN", "NNS")
+    return q.tag(i + 1) != "JJ" and not (participle and finite_before(q.part(i + 2), len(q) - i - 2))
+
+
 def _head(q: Question, start: int, end: int) -> str:
     of = next((i for i in range(start, end) if q.lows[i] in PREPOSITIONS), end)
     return q.lows[of - 1]
@@ -105,10 +122,23 @@ def noun_phrase_end(q: Question, start: int, *, stop_early: bool = False) -> int
     for i in range(start, len(q)):
         if i > start and q.commas[i - 1] and not (q.tags[i - 1] == "JJ" and q.tags[i] in ("JJ", "NN")):
             return i
+        if (
+            i > start + 1
+            and not stop_early
+            and q.lows[i] in _OPEN_OBJECT
+            and q.lows[i - 1] not in NO_BOUNDARY
+        ):
+            # "which avenues traverse the campus"; an article after another noun is in no phrase
+            return i - 1 if _takes_object(q, i - 1) else len(q)
         if q.lows[i] != "born" and _ends_noun_phrase(q, start, i, stop_early):
-            if q.lows[i] in PREPOSITIONS and not finite_before(q.part(i), len(q) - i):
+            if q.lows[i] in PREPOSITIONS and not finite_before(q.part(i + 1), len(q) - i - 1):
                 # "which Bulgarian beat Andy Murray in ...": no verb is left but one inside
-                return next((k for k in range(start + 1, i) if _may_be_finite(q, k)), i)
+                inside = next((k for k in range(start + 1, i) if _may_be_finite(q, k)), i)
+                return (
+                    i - 1
+                    if inside == i and not stop_early and _may_be_third_person(q, start, i - 1)
+                    else inside
+                )
             return i
     return next((k for k in range(start + 1, len(q)) if _may_be_finite(q, k)), max(start, len(q)))
 
@@ -142,6 +172,8 @@ def _is_mistagged_noun(q: Question, start: int, i: int) -> bool:
         return True
     if i > start:
         return False
+    if tag == "VBZ" and is_known_verb(q.low(i + 1)) and q.low(i + 2) in _OPEN_OBJECT:
+        return low not in ("helps", "makes", "lets")  # "which clubs visit the campus"
     if tag == "VBZ":
         return q.tag(i + 1) in ("VBD", "VBN") or q.low(i + 1) == "of"
     return (tag == "VBP" and not is_known_verb(low)) or _is_modifier_of_noun(q, i)
@@ -154,6 +186,24 @@ def _is_third_person(q: Question, i: int) -> bool:
         return False
     named = q.tags[i - 1] in ("NN", "NNP") or _is_mistagged_noun(q, i - 1, i - 1)
     return named and not finite_before(q.part(i + 1), len(q) - i - 1)
+
+
+def _takes_object(q: Question, i: int) -> bool:
+    """Whether the word before an article can be a verb."""
+    low = q.lows[i]
+    return q.tags[i][:2] == "VB" or is_known_verb(low) or is_known_verb(base_form(low) or "")
+
+
+def _may_be_third_person(q: Question, start: int, i: int) -> bool:
+    """Whether a plural after a singular can be the only verb ("what kind of rain evaporates before ...")."""
+    base = base_form(q.lows[i]) or ""
+    return (
+        i > start
+        and q.tags[i] == "NNS"
+        and q.tags[i - 1] in ("NN", "NNP")
+        and q.lows[start - 1] != "many"
+        and (is_known_verb(base) or base.endswith(("ate", "ize", "ify")))
+    )
 
 
 def _is_only_verb(q: Question, i: int) -> bool:

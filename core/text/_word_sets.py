@@ -19,7 +19,7 @@ WH_WORDS = word_set("what which who whom whose where when why how")
 PREPOSITIONS = word_set("""
     about above across after against along among amongst around as at before behind below beneath beside
     besides between beyond by despite during for from in inside into near of off on onto out outside over
-    per since through throughout to toward towards under underneath until up upon via with within without
+    per since through thru throughout to toward towards under underneath until up upon via with within without
     down alongside like than concerning regarding
 """)
 SUBORDINATORS = word_set("when while because if although though unless whereas once whenever")
