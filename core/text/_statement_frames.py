@@ -315,7 +315,7 @@ def _wh(q: Question, phrase: WhPhrase, start: int) -> Frame | str:
         return "alternatives"
     auxiliary = end if q.lows[end] in AUXILIARIES else None
     if auxiliary is None and phrase.kind in ("which", "count"):
-        later = next((i for i in range(end, len(q)) if q.lows[i] in AUXILIARIES), None)
+        later = next((i for i in range(end, len(q)) if q.lows[i] in AUXILIARIES and not q.is_quoted(i)), None)
         relative = later is not None and any(q.is_relative(k) for k in range(end, later))
         if later and q.lows[later] in DO and not relative and not any(q.commas[end:later]):
             auxiliary = later
