@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Literal
 
 from .errors import SourceError, SourceErrors
@@ -26,27 +25,14 @@ class FaultLog:
         self.dropped: Counter[str] = Counter()
         self.filtered: Counter[str] = Counter()
         self._faults: list[SourceError] = []
-        self._last: SourceError | None = None
 
     def bad(self, fault: SourceError) -> None:
         """Record one bad row. Raises SourceErrors at the limit when the policy is `fail`."""
         self.dropped[fault.reason] += 1
-        self._last = fault
         if self.policy == "fail":
             self._faults.append(fault)
             if len(self._faults) >= self.limit:
                 raise SourceErrors(self._faults, more=True)
-
-    def refuse_all_bad(self, rows: int, path: str | Path) -> None:
-        """Raise SourceError with policy `drop` for a file all of whose `rows` rows were bad: that nothing is
-        left of it is never what was meant.
-        """
-        if self.policy == "drop" and self._last is not None:
-            raise SourceError(
-                f"all {rows} rows are bad" if rows > 1 else "its only row is bad",
-                path=path,
-                fix=f"mend it, or take it out of the source; the last one: {self._last}",
-            )
 
     def filter(self, reason: str, rows: int = 1) -> None:
         """Count rows that a documented filter leaves out."""

@@ -224,14 +224,6 @@ def test_licence_and_citations_are_those_of_the_corpora_at_hand(
     assert builders.get("curriculum").info.licence == "unknown"
 
 
-def test_a_corpus_of_bad_rows_alone_is_not_passed_over(tmp_path: Path) -> None:
-    root = copy(tmp_path, "piqa", "winogrande")
-    for file in (root / "piqa").glob("*.jsonl"):
-        file.write_text(file.read_text(encoding="utf-8").replace('"goal"', '"gaol"'), encoding="utf-8")
-    with pytest.raises(SourceError, match=r"piqa: all \d+ rows are bad; .*field 'goal': missing field"):
-        builders.get("curriculum")().read(root, FaultLog("drop"), Origin("folder"))
-
-
 def test_a_release_of_some_phenomena_has_the_licence_of_their_corpora(tmp_path: Path) -> None:
     root = copy(tmp_path / "in", "winogrande", "sentiment")
     release = build("curriculum", source=root, out=tmp_path / "one", configs=["coreference"])

@@ -171,17 +171,6 @@ def test_bad_rows_are_faults(tmp_path: Path, change: dict[str, Any], message: st
     assert (made.read, made.pairs.num_rows, sum(log.dropped.values())) == (3, 2, 1)
 
 
-def test_a_file_of_bad_rows_alone_is_no_empty_split(tmp_path: Path) -> None:
-    bad = lines(row(0) | {"gold_label": "nope"}, row(1) | {"gold_label": "neither"})
-    write_task(tmp_path / "lexical", bad)
-    with pytest.raises(SourceError) as caught:
-        read(tmp_path, FaultLog("drop"))
-    assert "\n" not in str(caught.value)
-    place = tmp_path / "lexical" / "train.jsonl"
-    assert str(caught.value).startswith(f"{place}: all 2 rows are bad; mend it")
-    assert "row 1, line 2, field 'gold_label': unknown label, got 'neither'" in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -159,10 +159,7 @@ def _recast(phenomenon: Phenomenon, found: Sequence[FoundRecast], faults: FaultL
     corpora: list[Corpus] = []
     read = 0
     for recast, folder in found:
-        before = faults.dropped.total()
         made = recast.read(folder, faults)
-        if not made.table.num_rows and faults.dropped.total() - before >= made.read > 0:
-            faults.refuse_all_bad(made.read, folder)
         tables.append(_recast_table(phenomenon, recast.corpus, made, folder))
         files.extend(replace(file, name=f"{folder.name}/{file.name}") for file in made.files)
         notes.append(f"{phenomenon.name}: recast from {recast.corpus}. {recast.differs}".rstrip(" "))

@@ -196,8 +196,6 @@ class _SplitReader:
                 continue
             self._pairs.append(pair)
             self._count(record)
-        if records.rows and not self._pairs:
-            self.faults.refuse_all_bad(records.rows, file.shown)
         return file.describe(records.rows)
 
     def _count(self, record: Record) -> None:
