@@ -338,6 +338,30 @@ def test_bad_labels(mine, tmp_path):
             labels(overwrite=True, **options)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "missing"),
+    [
+        ("labels.csv", "", "the file is empty"),
+        ("labels.csv", "\ufeff", "the file is empty"),
+        ("labels.csv", "\n\n", "the file is empty"),
+        ("labels.csv", "task_id,annotator,answer\n", "no answers below the header"),
+        ("labels.csv", "task_id,annotator,answer\r\n\r\n", "no answers below the header"),
+        ("labels.jsonl", "", "the file is empty"),
+        ("labels.jsonl", "\n", "the file is empty"),
+    ],
+)
+@pytest.mark.parametrize("policy", ["fail", "drop"])
+def test_a_file_without_answers(mine, tmp_path, name, content, missing, policy):
+    mined = mine()
+    file = tmp_path / name
+    file.write_text(content, newline="")
+    with pytest.raises(SourceError, match=f"^{file}: {missing}; .+") as error:
+        import_labels(mined.folder, file, out=tmp_path / "set", on_bad_row=policy)
+    assert "\n" not in str(error.value)
+    assert error.value.exit_code == 2
+    assert not (tmp_path / "set").exists()
+
+
 def test_the_funnel_of_labels_is_that_of_the_dumps_mined_last(mine, tmp_path):
     mine(["Not one of these comments is a problem."], dump="RC_2005-12.bz2")
     mined = mine(dump="RC_2006-01.bz2")

@@ -33,6 +33,7 @@ NEITHER = "annotators agree on neither candidate"
 NOT_BALANCED = "left out for equal shares of both candidates"
 
 _LABELLED_FILE = re.compile(rf"funnel\.json|KnowRef-60K_(?:{'|'.join(PARTS)})(?:_hashed)?\.json")
+_ANSWER = ("task_id", "annotator", "answer")
 _TASK_COLUMNS = ("task_id", "text", "pronoun", "candidate_0", "candidate_1", "question")
 
 
@@ -266,7 +267,10 @@ def _check(
 
 
 def _read_answers(path: Path, problems: Mapping[str, Any], faults: FaultLog) -> dict[str, _Answers]:
-    """The answers by task. Raises SourceError for unknown tasks and answers, and for a second answer."""
+    """The answers by task.
+
+    Raises SourceError for a file without answers, unknown tasks and answers, and for a second answer.
+    """
     answers: dict[str, _Answers] = {}
     for record in _records(path, faults):
         try:
@@ -296,7 +300,7 @@ def _records(path: Path, faults: FaultLog) -> Iterable[Record]:
         text = stream.read()
     try:
         reader = csv.DictReader(io.StringIO(text.decode("utf-8-sig"), newline=""))
-        return [
+        found = [
             Record(file.shown, row, None, {name: value for name, value in fields.items() if name is not None})
             for row, fields in enumerate(reader)
         ]
@@ -304,6 +308,10 @@ def _records(path: Path, faults: FaultLog) -> Iterable[Record]:
         raise SourceError(
             "no CSV text in UTF-8", path=path, value=str(error), fix="save it as CSV in UTF-8"
         ) from None
+    if not found:
+        missing = "no answers below the header" if reader.fieldnames else "the file is empty"
+        raise SourceError(missing, path=path, fix=f"give a line for each answer, with {', '.join(_ANSWER)}")
+    return found
 
 
 def _answer(record: Record, problem: Mapping[str, Any]) -> str:
