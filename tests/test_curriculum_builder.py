@@ -324,6 +324,16 @@ def test_a_recast_with_a_label_of_its_own_is_named_with_its_row(
     assert "labels of control are: entailment, neutral, contradiction" in str(fault)
 
 
+def test_a_corpus_of_bad_rows_alone_is_not_dropped(tmp_path: Path) -> None:
+    root = copy(tmp_path, "piqa", "sentiment")
+    for name in ("train", "valid"):
+        items = root / "piqa" / f"{name}.jsonl"
+        rows = [json.loads(line) | {"goal": None} for line in items.read_text().splitlines()]
+        items.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(SourceError, match=r"piqa: no usable row among \d+ rows \(wrong type: \d+\); repair"):
+        builders.get("curriculum")().read(root, FaultLog("drop"), Origin("folder"))
+
+
 def test_corpora_are_not_read_from_an_archive(tmp_path: Path) -> None:
     archive = shutil.make_archive(str(tmp_path / "all"), "zip", copy(tmp_path / "corpora", "piqa", "mrpc"))
     with pytest.raises(SourceError, match=r"a folder, no archive, with CORPUS/ and the corpus' own files"):

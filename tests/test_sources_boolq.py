@@ -13,7 +13,7 @@ import pytest
 from benchwright.builders.base import Origin
 from benchwright.builders.boolq import BoolQBuilder
 from benchwright.builders.sources.boolq import read_boolq
-from benchwright.errors import SourceErrors
+from benchwright.errors import SourceError, SourceErrors
 from benchwright.faults import FaultLog
 
 ROW = {"question": "is tea hot", "title": "Tea", "answer": True, "passage": "Tea is a hot drink, mostly."}
@@ -76,6 +76,13 @@ def test_bad_rows_are_faults(tmp_path: Path, row: dict[str, Any], message: str) 
         read_boolq(tmp_path, FaultLog())
     assert message in str(caught.value)
     assert "train.jsonl, row 1, line 2" in str(caught.value)
+
+
+def test_a_file_of_bad_rows_alone_is_not_dropped(tmp_path: Path) -> None:
+    _write(tmp_path / "train.jsonl", ROW)
+    _write(tmp_path / "dev.jsonl", ROW | {"answer": "maybe"}, ROW | {"passage": " "})
+    with pytest.raises(SourceError, match=r"dev\.jsonl: no usable row among 2 rows"):
+        read_boolq(tmp_path, FaultLog("drop"))
 
 
 def test_a_test_file_without_answers_is_filtered_and_counted(tmp_path: Path) -> None:

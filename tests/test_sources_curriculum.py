@@ -171,6 +171,21 @@ def test_bad_rows_are_faults(tmp_path: Path, change: dict[str, Any], message: st
     assert (made.read, made.pairs.num_rows, sum(log.dropped.values())) == (3, 2, 1)
 
 
+@pytest.mark.parametrize("split", ["train", "val"])
+def test_a_file_of_bad_rows_alone_is_not_dropped(tmp_path: Path, split: str) -> None:
+    text = lines(row(0, gold_label="maybe"), row(1, gold_label="maybe"), row(2) | {"premise": 1}) + "{]\n"
+    write_task(tmp_path / "lexical", **{split: text})
+    with pytest.raises(SourceError) as caught:
+        read(tmp_path, FaultLog("drop"))
+    assert str(caught.value) == (
+        f"{tmp_path / 'lexical' / split}.jsonl: no usable row among 4 rows (unknown label: 2, wrong type: 1, "
+        "not valid JSON (Expecting property name enclosed in double quotes): 1); repair them, or leave the "
+        "file out; without --on-bad-row drop each is named"
+    )
+    with pytest.raises(SourceErrors, match=r"4 bad row\(s\)"):
+        read(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

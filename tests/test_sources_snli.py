@@ -18,7 +18,7 @@ from datasets import ClassLabel, Features, Value
 from benchwright.builders.base import Origin
 from benchwright.builders.snli import SnliBuilder
 from benchwright.builders.sources.snli import LABELS, read_snli
-from benchwright.errors import SourceErrors
+from benchwright.errors import SourceError, SourceErrors
 from benchwright.faults import FaultLog
 
 
@@ -250,6 +250,16 @@ def test_dropped_rows_are_counted(tmp_path: Path) -> None:
     source = read_snli(tmp_path, faults)
     assert dict(faults.dropped) == {"unknown label": 1}
     assert source.read == source.pairs.num_rows + 1 + 1
+
+
+def test_a_file_of_bad_rows_alone_is_not_dropped(tmp_path: Path) -> None:
+    _write(tmp_path / "train.jsonl", _original("0", "entails"), _original("1", "entails"))
+    _write(tmp_path / "dev.jsonl", _original("0"))
+    with pytest.raises(SourceError, match=r"train\.jsonl: no usable row among 2 rows \(unknown label: 2\)"):
+        read_snli(tmp_path, FaultLog("drop"))
+    # Rows that a rule of the paper leaves out are no bad ones.
+    _write(tmp_path / "train.jsonl", _original("0", "entails"), _original("1", "-"))
+    assert read_snli(tmp_path, FaultLog("drop")).pairs.num_rows == 1
 
 
 @pytest.mark.corpora

@@ -114,6 +114,11 @@ def test_dropped_rows_leave_the_numbers_of_the_others(tmp_path: Path) -> None:
     assert source.read == source.examples.num_rows + sum(faults.dropped.values())
 
 
+def test_a_file_of_bad_rows_alone_is_not_dropped(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"train_spider\.json: no usable row among 1 row \(missing fie"):
+        read_spider(_corpus(tmp_path, train=[{"db_id": "Zoo"}]), FaultLog("drop"))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

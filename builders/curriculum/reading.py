@@ -17,6 +17,7 @@ from ...registry import closest
 from ...tasks import BINARY_NLI
 from ..base import SourceFile
 from ..sources.curriculum import TASK_SPLITS, TaskFiles, find_tasks, read_task
+from ..sources.records import no_usable_row
 from .phenomena import CORPORA, PHENOMENA, Corpus, Phenomenon
 from .recast import Recast, RecastRows, find_recasts, recasts
 from .recast.base import CONFLICT, FoundRecast
@@ -79,8 +80,9 @@ def read_curriculum(root: Path, faults: FaultLog) -> CurriculumSource:
 
     Published tasks are read from a folder or a zip archive, corpora from a folder alone (each may be an
     archive in it). Where a phenomenon has published files, corpora for it are not recast, which a note says.
-    Raises SourceError if there is neither, or for files that cannot be used; SourceErrors as `faults`
-    decides; UsageError for a recast of a package that names no phenomenon.
+    Raises SourceError if there is neither, or for files that cannot be used, those of which every row is bad
+    among them; SourceErrors as `faults` decides; UsageError for a recast of a package that names no
+    phenomenon.
     """
     corpora = sorted({name.partition("/")[2] for name in recasts})
     published = {files.task: files for files in find_tasks(root, list(PHENOMENA), corpora)}
@@ -159,7 +161,11 @@ def _recast(phenomenon: Phenomenon, found: Sequence[FoundRecast], faults: FaultL
     corpora: list[Corpus] = []
     read = 0
     for recast, folder in found:
+        before = faults.dropped.copy()
         made = recast.read(folder, faults)
+        dropped = faults.dropped - before
+        if faults.policy == "drop" and made.read and dropped.total() == made.read:
+            raise no_usable_row(folder, dropped)
         tables.append(_recast_table(phenomenon, recast.corpus, made, folder))
         files.extend(replace(file, name=f"{folder.name}/{file.name}") for file in made.files)
         notes.append(f"{phenomenon.name}: recast from {recast.corpus}. {recast.differs}".rstrip(" "))

@@ -64,7 +64,8 @@ def read_boolq(root: Path, faults: FaultLog) -> BoolQSource:
     true or false. The published test file has no answers: its records are filtered as "no label"; in the
     other files a missing answer is a fault. A uid ends in the record's row in its split.
 
-    Raises SourceError for files that cannot be read, SourceErrors as `faults` decides.
+    Raises SourceError for files that cannot be read or of which every row is bad, SourceErrors as `faults`
+    decides.
     """
     chosen = split_files(SourceFolder(root), _FORMATS, expected=LABELLED_SPLITS)
     rows: list[dict[str, Any]] = []
@@ -90,6 +91,7 @@ def read_boolq(root: Path, faults: FaultLog) -> BoolQSource:
                         "source_index": index,
                     }
                     rows.append(question | place)
+            records.refuse_all_bad()
             read += records.rows
             files.append(file.describe(records.rows))
     faults.finish()

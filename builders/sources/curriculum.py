@@ -156,7 +156,8 @@ def read_task(
     of the line before after premises that are equal up to their last " ; ". Rows that are alone have no
     group.
 
-    Raises SourceError for files that cannot be read, SourceErrors as `faults` decides.
+    Raises SourceError for files that cannot be read or of which every row is bad, SourceErrors as `faults`
+    decides.
     """
     tables: list[pa.Table] = []
     described: list[SourceFile] = []
@@ -196,6 +197,7 @@ class _SplitReader:
                 continue
             self._pairs.append(pair)
             self._count(record)
+        records.refuse_all_bad()
         return file.describe(records.rows)
 
     def _count(self, record: Record) -> None:

@@ -10,13 +10,16 @@ from __future__ import annotations
 import codecs
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, count
+from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ...cards.numbers import plural
 from ...errors import SourceError
 from ...faults import FaultLog
 from .files import InputFile
@@ -136,6 +139,7 @@ class Records:
         self.quoted = False
         self._faults = faults
         self._shown = file.shown
+        self._faults_before = faults.dropped.copy()
 
     def __iter__(self) -> Iterator[Record]:
         readers: dict[str, Callable[[], Iterator[Record]]] = {
@@ -153,6 +157,15 @@ class Records:
         yield from readers[self.file.format]()
         if not self.rows:
             raise _empty(self.file)
+
+    def refuse_all_bad(self) -> None:
+        """Raise SourceError if every record of the file was dropped: nobody means to drop all of a file.
+
+        For readers that report each record once at most, when they have met all records of the file.
+        """
+        bad = self._faults.dropped - self._faults_before
+        if self._faults.policy == "drop" and bad.total() == self.rows:
+            raise no_usable_row(self._shown, bad)
 
     def _next(self, line: int | None, fields: Any) -> Record:
         record = Record(self._shown, self.rows, line, fields)
@@ -290,6 +303,16 @@ def read_json(file: InputFile) -> Any:
         raise SourceError(
             f"not valid JSON ({_json_reason(error)})", path=file.shown, fix="repair it"
         ) from None
+
+
+def no_usable_row(path: str | Path, bad: Counter[str]) -> SourceError:
+    """The fault of a file or folder whose rows were all dropped, `bad` of them by reason."""
+    reasons = ", ".join(f"{reason}: {rows:,}" for reason, rows in bad.items())
+    return SourceError(
+        f"no usable row among {plural(bad.total(), 'row')} ({reasons})",
+        path=path,
+        fix="repair them, or leave the file out; without --on-bad-row drop each is named",
+    )
 
 
 def cut_short(file: InputFile, line: int) -> SourceError:

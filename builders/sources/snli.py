@@ -90,7 +90,8 @@ def read_snli(root: Path, faults: FaultLog) -> SnliSource:
     A uid ends in the pairID where that is unique among the records of the split, else in the record's row
     in the split; if such a row reads like a pairID, all uids of the split end in rows.
 
-    Raises SourceError for files that cannot be read, SourceErrors as `faults` decides.
+    Raises SourceError for files that cannot be read or of which every row is bad, SourceErrors as `faults`
+    decides.
     """
     chosen = split_files(SourceFolder(root), _FORMATS, published_prefix="snli_1.0_")
     tables: list[pa.Table] = []
@@ -137,6 +138,7 @@ class _SplitReader:
             self._pairs.append(pair)
             if len(self._pairs) == _BLOCK:
                 self._flush()
+        records.refuse_all_bad()
         self.records += records.rows
         if records.quoted:
             self.notes.append(f"CSV quotation marks undone: {file.name}")

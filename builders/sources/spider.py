@@ -75,7 +75,8 @@ def read_spider(root: Path, faults: FaultLog) -> SpiderSource:
     """Read a folder (or zip archive) with tables.json and at least one of train_spider.json and dev.json.
 
     A row that lacks a key, has a value of a wrong type, an empty text or an unknown `db_id` is a fault.
-    Raises SourceError for files that are missing or cannot be read, and for any fault in tables.json.
+    Raises SourceError for files that are missing or cannot be read, or of which every row is bad, and for any
+    fault in tables.json.
     """
     folder = SourceFolder(root)
     tables = folder.find(TABLES_FILE)
@@ -102,6 +103,7 @@ def read_spider(root: Path, faults: FaultLog) -> SpiderSource:
                 "source_index": before + record.row,
             }
             rows.append(example | place)
+        records.refuse_all_bad()
         rows_read[split] = records.rows
         files.append(file.describe(records.rows))
     faults.finish()
