@@ -23,6 +23,7 @@ _MARKS = re.compile(r'["()\[\]“”]')
 _PAIRED = (("(", ")"), ("[", "]"), ("“", "”"))
 _FINITE_HELPERS = AUXILIARIES - {"might", "will", "may", "can"}
 _ADVERBIAL_CLAUSE_STARTS = (WH_WORDS | SUBORDINATORS) - {"what", "which", "who"}
+_CONTRACTED = frozenset(["there's", "it's", "that's", "he's", "she's", "they're", "we're", "you're", "i'm"])
 _LETTERS = re.compile(r"[a-z]+")
 
 
@@ -53,6 +54,8 @@ def is_clause(words: list[str], tags: tuple[str, ...]) -> bool:
     A form of "be", "have" or "do" or a modal counts wherever it stands, another verb only right after the
     subject: further on a plural noun is too often taken for one. With a capital it is a name ("Cy Do").
     """
+    if words[0].lower().replace("’", "'") in _CONTRACTED:
+        return True
     if tags[:1] == ("RB",):
         words, tags = words[1:], tags[1:]
     if len(tags) < 3 or tags[0] not in _CLAUSE_STARTS:

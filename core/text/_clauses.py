@@ -134,6 +134,8 @@ def _verb_context(q: Question, start: int, i: int) -> int:
     score -= 1500 * sum(low in PREPOSITIONS and low != "of" for low in q.lows[start + 2 : i])
     if word != word.lower() or q.tags[i] in ("CD", "NNS", "VBZ"):
         score -= 3000
+        if q.tags[i] == "NNS" and q.lows[0] in ("did", "do") and base_form(low) is not None:
+            score -= 6000  # "did the river capture streams"
     if any(q.is_relative(k) for k in range(start + 1, i)):
         score -= 500
     if any(q.lows[k] in AUXILIARIES for k in range(start + 1, i)):
@@ -244,6 +246,8 @@ def _opens_predicate(q: Question, start: int, i: int, openers: bool) -> bool:
         return True
     if tag == "RB" and i + 1 < len(q) and (is_participle(q, i + 1) or q.tags[i + 1] == "RB"):
         return False
+    if tag == "NN" and after_noun and low.endswith("ant") and (q.tag(i + 1), q.tag(i + 2)) == ("TO", "VB"):
+        return True  # "hesitant to buy"
     if tag == "JJR" and q.low(i + 1) == "than" and is_past_participle(q.lows[-1]):
         # "was the exemption for clothing less than $50 reversed"
         return False
@@ -387,6 +391,7 @@ def inflected(q: Question, auxiliary: int, verb: int) -> str:
     given = word[place : place + len(low)]
     if (
         q.lows[auxiliary] == "do"
+        or low == "used"
         or place < 0
         or (q.tags[verb] == "VBD" and is_past_tense(low) and not is_known_verb(low))
     ):

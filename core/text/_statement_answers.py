@@ -56,7 +56,7 @@ _ADJECTIVE = re.compile(
 _PLAIN_ADJECTIVE = re.compile(
     r"(?:ical|icial|ocial|native|nomic|ional|atic|ific|etic|ative|uous|eous|ious|ary|ular|less|ible|able)$"
 )
-_DEMONYM = re.compile(r"[A-Z][\w-]*(?:an|ish|ese|ern|ench|utch|eek|rab)")
+_DEMONYM = re.compile(r"[A-Z][\w-]*(?:an|ish|ese|ist|ern|ench|utch|eek|rab)")
 _PERSON = re.compile(r"(?:ist|ian|or|er|man|woman|ant)$")
 _WITH_ARTICLE = frozenset(
     ["noun", "sort", "subject", "place", "goal", "dated", "century", "which", "role", "reason"]
@@ -116,6 +116,8 @@ def fill(frame: Frame, answer: Answer) -> str | None:
     whole = _WHOLE.get(slot)
     if whole is not None:
         return whole(frame, answer)
+    if slot in ("count", "measure") and answer.form == "finite" and tags[:1] not in (("VBN",), ("VBD",)):
+        return None
     fitter = _FITTERS.get(slot)
     fitted = ("", "") if fitter is None else fitter(answer, frame.noun)
     if fitted is None:
@@ -128,7 +130,7 @@ def fill(frame: Frame, answer: Answer) -> str | None:
     elif slot == "which" and asks_for_subject:
         after = singular(after, words, tags)
         several = tags[:1] == ("NNS",) and _AFTER_PLURAL.issuperset(tags[1:2])
-        if several and words[0].islower() and not _names_a_work(frame.noun):
+        if several and words[0].islower() and not names_a_work(frame.noun):
             after = agreeing(after, words, tags, named=False)
     elif slot == "dated":
         before = without_preposition(before, lead, answer.first)
@@ -139,7 +141,7 @@ def fill(frame: Frame, answer: Answer) -> str | None:
     if asks_for_subject and repeats_verb(after, answer):
         return None
     opened: str | None = ""
-    if slot in _NOMINAL or (slot == "which" and not _names_a_work(frame.noun)):
+    if slot in _NOMINAL or (slot == "which" and not names_a_work(frame.noun)):
         opened = _opened(frame, answer)
         if opened is None:
             return None
@@ -161,7 +163,7 @@ def _with_article(frame: Frame, answer: Answer, before: str, lead: str, *, opene
         not before and is_people(answer.words) and _head(frame.noun.lower()) in _PEOPLE
     )
     if missing and not opened:
-        named = (not lead and FRONT_NAMING.search(before) is not None) or _names_a_work(frame.noun)
+        named = (not lead and FRONT_NAMING.search(before) is not None) or names_a_work(frame.noun)
         if not named:
             common = frame.rule == "equative" and text.islower() and _last_low(before) in BE
             return ("an" if text[0] in "aeiou" else "a") if common else f"{lead} the".strip()
@@ -178,7 +180,7 @@ def _head(noun: str) -> str:
 
 
 @lru_cache(4096)
-def _names_a_work(noun: str) -> bool:
+def names_a_work(noun: str) -> bool:
     """Whether answers may be titles, which can look like any phrase ("meet the parents")."""
     return not WORKS.isdisjoint(word.lower().removesuffix("s") for word in noun.split())
 

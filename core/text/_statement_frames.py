@@ -433,7 +433,9 @@ def _is_subject(rest: Question, phrase: WhPhrase) -> bool:
         return True
     if rest.words[1][:1].isupper() and rest.low(2) not in BE:
         return phrase.kind == "which" and phrase.head not in KINDS and _equative(rest, phrase)
-    if tag == "VBN":
+    if len(rest) == 2 and first in ("this", "that", "these", "those"):
+        return False
+    if tag == "VBN" or (tag == "VBD" and low.endswith("n't") and is_past_participle(first)):
         later = any(is_participle(rest, i) for i in range(3, len(rest)))
         return not (rest.tag(2) in NOMINAL and (later or rest.lows[-1] in PREPOSITIONS))
     if tag == "RB" and (first in ADVERBS - {"most", "more", "no", "so"} or first.endswith("ly")):

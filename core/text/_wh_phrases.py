@@ -83,8 +83,8 @@ def wh_phrase(q: Question, start: int, *, stop_early: bool = False) -> WhPhrase:
     if first in SORTS:
         named = q.text(of + 1, end) if of < end else ""
         return WhPhrase("which", end, "kind", "sort", named)
-    if first in ("color", "colour"):
-        head = first
+    if first.removesuffix("s") in ("color", "colour"):
+        head = first.removesuffix("s")
     if q.low(start + 1) in ("color", "colour") and end > start + 2:
         return WhPhrase("which", end, head, "sort", q.text(start + 2, end))
     if noun or preposition or after == "of":

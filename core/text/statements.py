@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from ._answers import Answer, read_answer
 from ._questions import Question, low_word, tagged_question, tagger_words
-from ._statement_answers import fill, polar, sentence
+from ._statement_answers import fill, names_a_work, polar, sentence
 from ._statement_frames import frame
 from ._statement_gaps import Frame, YesNo
 from ._word_sets import AUXILIARIES, WH_WORDS
@@ -154,6 +154,12 @@ def _answers(asked: Sequence[tuple[Frame, str]], tagger: Tagger) -> dict[str, An
     return {answer: read_answer(answer, tags.get(answer, ())) for answer in distinct if answer.strip()}
 
 
+def _takes_clauses(frame: Frame) -> bool:
+    """Whether a clause can fill the slot: a reason, or the title of a work."""
+    head = " ".join(frame.noun.split(" of ")[0].split()[-1:])
+    return frame.slot == "reason" or (frame.slot == "which" and names_a_work(head))
+
+
 def _made(
     question: str, frame: Frame | YesNo | str, given: str, answer: Answer | None
 ) -> Statement | NoStatement:
@@ -170,7 +176,7 @@ def _made(
         return Statement(sentence(text, capital=cased), "yes_no", frame.lost)
     assert answer is not None
     fault = answer.fault
-    if fault is not None and not (fault == "answer_is_a_clause" and frame.slot == "reason"):
+    if fault is not None and not (fault == "answer_is_a_clause" and _takes_clauses(frame)):
         return NoStatement(fault)
     text = fill(frame, answer)
     if text is None:
