@@ -95,7 +95,7 @@ def _verb_context(q: Question, start: int, i: int) -> int:
     """What speaks against a verb at `i`, in the tagger's thousandths."""
     low, before, word = q.lows[i], q.lows[i - 1], q.words[i]
     if (
-        before == "to"
+        before in ("to", "the", "a", "an")
         or (low.endswith("ing") and not is_known_verb(low))
         or low in PREPOSITIONS - {"like"}
         or not word[-1:].isascii()
@@ -380,6 +380,17 @@ def is_doubtful(q: Question, verb: int | None) -> bool:
     return not is_known_verb(q.lows[verb]) or q.tag(verb + 1) in ("NN", "NNS")
 
 
+def _is_inflected(q: Question, auxiliary: int, verb: int) -> bool:
+    """Whether a verb has the ending of its auxiliary already ("does the color darkens")."""
+    low = q.lows[verb]
+    if is_known_verb(low):
+        return False
+    did = q.lows[auxiliary] == "did"
+    if is_past_tense(low) and (q.tags[verb] == "VBD" or (did and low.endswith("ed"))):
+        return True
+    return not did and q.tags[verb] in ("VBZ", "NNS") and base_form(low) is not None
+
+
 def inflected(q: Question, auxiliary: int, verb: int) -> str:
     """The main verb as the auxiliary had it: did invent -> invented. What is around the word stays."""
     word, low = q.words[verb], q.lows[verb]
@@ -389,12 +400,7 @@ def inflected(q: Question, auxiliary: int, verb: int) -> str:
         return word
     place = word.lower().find(low)
     given = word[place : place + len(low)]
-    if (
-        q.lows[auxiliary] == "do"
-        or low == "used"
-        or place < 0
-        or (q.tags[verb] == "VBD" and is_past_tense(low) and not is_known_verb(low))
-    ):
+    if q.lows[auxiliary] == "do" or low == "used" or place < 0 or _is_inflected(q, auxiliary, verb):
         return word
     made = past_tense(given) if q.lows[auxiliary] == "did" else third_person(given)
     return word[:place] + made + word[place + len(low) :]

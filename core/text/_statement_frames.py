@@ -421,7 +421,7 @@ def _is_subject(rest: Question, phrase: WhPhrase) -> bool:
             )
         if tag == "VB" or (tag == "RB" and rest.tag(2) in ("VB", "RB")):
             return True
-        return main_verb(rest, 1) is None
+        return tag not in ("DT", "PRP", "PRP$") and main_verb(rest, 1) is None
     if low in HAVE:
         return _have_subject(rest, phrase)
     if first in ("there", "it", "he", "she", "they", "we", "i", "you"):
