@@ -413,6 +413,9 @@ def _is_subject(rest: Question, phrase: WhPhrase) -> bool:
         if phrase.kind == "who" and tag == "NNP" and "'s" not in first:
             return False
         negated = low.endswith("n't") and tag == "VB"
+        if phrase.kind == "what" and low == "did" and first in ("a", "an"):
+            verb = main_verb(rest, 1)
+            return verb is None or rest.tags[verb] == "NNS"  # "what did a good job with the blades"
         return first == "not" or negated or (phrase.kind == "who" and not has_clear_verb(rest, 1))
     if low in MODALS:
         if tag == "VB" and not is_known_verb(first):

@@ -71,7 +71,7 @@ def wh_phrase(q: Question, start: int, *, stop_early: bool = False) -> WhPhrase:
         return WhPhrase("whose", start + 1, slot="possessive")
     owners = (i for i in range(start + 1, end) if q.lows[i].endswith("'s") and q.lows[i] not in GROUPS)
     owner = next((i + 1 for i in owners if i + 1 < len(q)), None)
-    if owner is not None and after != "of" and (q.tag(owner) in NOMINAL | {"JJ"}):
+    if owner is not None and after != "of" and after not in SHARES and (q.tag(owner) in NOMINAL | {"JJ"}):
         return WhPhrase("whose", owner, slot="possessive")
     if end == start + 1:
         return WhPhrase("what", end)
@@ -172,10 +172,12 @@ def _is_mistagged_noun(q: Question, start: int, i: int) -> bool:
         return True
     if i > start:
         return False
-    if tag == "VBZ" and is_known_verb(q.low(i + 1)) and q.low(i + 2) in _OPEN_OBJECT:
+    governs = q.low(i + 2) in _OPEN_OBJECT or q.tag(i + 1) in ("VB", "VBP")
+    if tag == "VBZ" and governs and is_known_verb(q.low(i + 1)):
         return low not in ("helps", "makes", "lets")  # "which clubs visit the campus"
     if tag == "VBZ":
-        return q.tag(i + 1) in ("VBD", "VBN") or q.low(i + 1) == "of"
+        later = i + 2 if q.tag(i + 1) == "RB" else i + 1
+        return q.tag(later) in ("VBD", "VBN") or q.low(i + 1) == "of"
     return (tag == "VBP" and not is_known_verb(low)) or _is_modifier_of_noun(q, i)
 
 
