@@ -22,6 +22,7 @@ from ..hashing import content_ids
 from ..registry import closest
 from ..splitting import connected_groups
 from ..text import word_counts
+from ..wording import plural
 from .programs import Programs
 from .sources.tabular import TabularRows
 
@@ -291,16 +292,17 @@ def placement_notes(table: pa.Table, columns: Columns) -> tuple[str, ...]:
     repeated = counts[counts > 1]
     if len(repeated):
         notes.append(
-            f"{int(repeated.sum())} rows share their input with another row ({len(repeated)} inputs); "
-            "rows of equal input stay on one side."
+            f"{plural(int(repeated.sum()), 'row')} share their input with another row "
+            f"({plural(len(repeated), 'input')}); rows of equal input stay on one side."
         )
     values = _group_codes(table, columns)
     if values is not None:
         alone = int((values < 0).sum())
         sizes = np.bincount(values[values >= 0], minlength=1)
         notes.append(
-            f"Rows of one {columns.group!r} stay on one side: {int((sizes > 0).sum())} values, "
-            f"the largest with {int(sizes.max())} of {table.num_rows} rows; {alone} rows have none."
+            f"Rows of one {columns.group!r} stay on one side: {plural(int((sizes > 0).sum()), 'value')}, the "
+            f"largest with {int(sizes.max()):,} of {plural(table.num_rows, 'row')}; "
+            f"{plural(alone, 'row has', 'rows have')} none."
         )
     return tuple(notes)
 

@@ -23,6 +23,7 @@ from ..atomic import goes_up_from_nothing, recover, replace_folder
 from ..errors import ReleaseError, show
 from ..hashing import canonical_json, sha256_file
 from ..release import MANIFEST, leads_outside
+from ..wording import plural
 
 _KEY_DIGITS = 12
 _PLAN_KEY = re.compile(r"(sha256:)?([0-9a-f]{12,})")
@@ -231,7 +232,9 @@ class Staging:
             elif path not in kept:
                 path.unlink()
         if kept:
-            self.notes.append(f"continuing an interrupted build: {len(kept)} files were finished")
+            self.notes.append(
+                f"continuing an interrupted build: {plural(len(kept), 'file was', 'files were')} finished"
+            )
 
 
 def _agrees(path: Path, record: dict[str, Any]) -> bool:

@@ -18,6 +18,7 @@ from ..errors import ReleaseError, show
 from ..features import SCORE_COLUMNS, class_names, payload_columns
 from ..hashing import columns_hash, content_hash, row_digests, sha256_file, stored_digests
 from ..release import WITHOUT_TEXT, ReleaseFolder, read_parquet
+from ..wording import plural
 from .comparison import Difference, RowList, first_unequal
 from .hub._safety import check_parquet
 from .release import ASSIGNMENT, UNUSED_SPLIT
@@ -103,7 +104,7 @@ def _row_differences(
 ) -> Iterator[Difference]:
     """`with_text` is what the manifest says of the rows with text, where the files have none."""
     if table.num_rows != facts["rows"]:
-        message = f"{table.num_rows} rows instead of {facts['rows']}"
+        message = f"{plural(table.num_rows, 'row')} instead of {facts['rows']}"
         yield Difference("rows", message, config=config, split=split)
     digests = row_digests(table.select(payload_columns(features)), class_names(features))
     unequal = None
@@ -165,7 +166,7 @@ def _assignment_differences(release: ReleaseFolder, config: str, table: pa.Table
         yield Difference("assignment", f"{show(uid)} stands in it twice", facts["file"], config, uid=uid)
     rows = part_rows(release.manifest["source"], entry)
     if table.num_rows != rows:
-        message = f"it has {table.num_rows} rows, but the source has {rows}"
+        message = f"it has {plural(table.num_rows, 'row')}, but the source has {rows}"
         yield Difference("assignment", message, facts["file"], config)
     known = pa.array([*entry["splits"], UNUSED_SPLIT], pa.string())
     unknown = table.filter(pc.invert(pc.is_in(split, known)))

@@ -19,6 +19,7 @@ from ..errors import printable, show
 from ..features import SCORE_COLUMNS, class_names, payload_columns
 from ..hashing import row_digests
 from ..release import ReleaseFolder
+from ..wording import plural
 
 
 @dataclass(frozen=True)
@@ -152,8 +153,8 @@ def _unequal_scores(one: ReleaseFolder, other: ReleaseFolder, config: str, split
             largest = 0.0 if np.isnan(apart).all() else float(np.nanmax(apart))
             uid = left.column("uid")[row].as_py()
             message = (
-                f"{name} differs in {int((~equal).sum())} rows, by at most {largest:.3g}; first {show(uid)}: "
-                f"{values[0][row]} and {values[1][row]}"
+                f"{name} differs in {plural(int((~equal).sum()), 'row')}, by at most {largest:.3g}; "
+                f"first {show(uid)}: {values[0][row]} and {values[1][row]}"
             )
             return Difference("scores", message, config=config, split=split, uid=uid)
     return Difference(

@@ -18,6 +18,7 @@ from ..splitting.scores import ScoreTable
 from ..splitting.scores.bm25.analysis import load_analyzer
 from ..splitting.scores.corpora import Corpus
 from ..splitting.scores.overlap import PUBLISHED_HITS, Execution, SearchOptions, score_by_overlap
+from ..wording import plural
 from .base import OVERLAP_OPTIONS, Builder, BuildOptions, ConfigSpec, SourceData, overlap_table_name
 from .corpora.base import SENTENCES, Sentences
 
@@ -198,7 +199,8 @@ def warn_of_unsearched(
     """Name those `specs` of the parts that are there which are left out, as no corpus is given for them."""
     there = [spec for spec in specs if spec.part is None or spec.part in data.parts]
     for language, names in _unsearched(builder, search, there).items():
-        message = f"{len(names)} configs are left out, the first is {names[0]}: {_lacking(language)}"
+        left_out = plural(len(names), "config is", "configs are")
+        message = f"{left_out} left out, the first is {names[0]}: {_lacking(language)}"
         warnings.warn(message, BenchwrightWarning, stacklevel=3)
 
 

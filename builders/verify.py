@@ -13,6 +13,7 @@ import pyarrow as pa
 from ..errors import ReleaseError, show
 from ..progress import Stage, no_progress
 from ..release import MANIFEST, ReleaseFolder
+from ..wording import plural
 from ._verify_card import card_differences
 from ._verify_rows import config_differences, part_rows
 from .comparison import Difference, compare
@@ -101,10 +102,12 @@ def _count_differences(manifest: dict[str, Any]) -> Iterator[Difference]:
     rows, out = source["rows"], sum(source["filtered"].values()) + sum(source["dropped"].values())
     parts = source.get("parts", {})
     if parts and sum(parts.values()) != rows:
-        message = f"source: {rows} rows, but its parts have {sum(parts.values())}"
+        message = f"source: {plural(rows, 'row')}, but its parts have {sum(parts.values())}"
         yield Difference("counts", message, MANIFEST)
     if source["read"] != rows + out:
-        message = f"source: {source['read']} rows read, but {rows} kept and {out} filtered or dropped"
+        message = (
+            f"source: {plural(source['read'], 'row')} read, but {rows} kept and {out} filtered or dropped"
+        )
         yield Difference("counts", message, MANIFEST)
     defaults = [name for name, entry in manifest["configs"].items() if entry.get("default")]
     if len(defaults) != 1:
@@ -114,12 +117,14 @@ def _count_differences(manifest: dict[str, Any]) -> Iterator[Difference]:
             continue
         placed, expected = sum(facts["rows"] for facts in entry["splits"].values()), part_rows(source, entry)
         if placed + entry["unused"] != expected:
-            message = f"{placed} rows placed and {entry['unused']} unused, but the source has {expected}"
+            message = (
+                f"{plural(placed, 'row')} placed and {entry['unused']} unused, but the source has {expected}"
+            )
             yield Difference("counts", message, MANIFEST, name)
         for split, facts in entry["splits"].items():
             counted = sum(entry["placed_by"].get(split, {}).values())
             if counted != facts["rows"]:
-                message = f"placed_by counts {counted} rows of {facts['rows']}"
+                message = f"placed_by counts {plural(counted, 'row')} of {facts['rows']:,}"
                 yield Difference("counts", message, MANIFEST, name, split)
         for left_out in entry["left_out"]:
             if left_out["split"] in entry["splits"]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from ..wording import plural
+
+__all__ = ["MINUS", "MISSING", "brief", "change", "count", "decimal", "percent", "plural"]
+
 MINUS = "−"
 MISSING = "–"
 
@@ -34,8 +38,3 @@ def brief(value: float | None) -> str:
 def change(share: float | None) -> str:
     """A relative change in percent with its sign: 0.59 -> +59 %."""
     return MISSING if share is None else f"{decimal(100 * share, 0, signed=True)} %"
-
-
-def plural(number: int, noun: str, many: str | None = None) -> str:
-    """A count with its noun: 1 row, 1,034 rows."""
-    return f"{count(number)} {noun if number == 1 else many or noun + 's'}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import UsageError
+from ..wording import plural
 from .app import app
 from .options import Corpora, Json, Overwrite, ReleasePlace
 
@@ -73,7 +74,7 @@ def withdraw(
         default = next(name for name, entry in changed.configs.items() if entry["default"])
         typer.echo(f"withdrawn: config {config}; the default config is {default}")
     else:
-        typer.echo(f"withdrawn: {len(chosen)} {'row' if len(chosen) == 1 else 'rows'}")
+        typer.echo(f"withdrawn: {plural(len(chosen), 'row')}")
     typer.echo(_publish_line(changed))
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..wording import plural
+
 if TYPE_CHECKING:
     from ..builders.audit import AuditReport, Finding
     from ..builders.base import ConfigSpec
@@ -57,7 +59,8 @@ def print_build(release: ReleaseFolder, as_json: bool) -> int:
     source = manifest["source"]
     left = {**source["filtered"], **source["dropped"]}
     detail = "; ".join(f"{count} {reason}" for reason, count in left.items())
-    typer.echo(f"{source['rows']} rows from {source['read']} records" + (f" ({detail})" if detail else ""))
+    made = f"{plural(source['rows'], 'row')} from {plural(source['read'], 'record')}"
+    typer.echo(made + (f" ({detail})" if detail else ""))
     for note in source["notes"]:
         typer.echo(f"note: {note}")
     rows = [
@@ -101,11 +104,12 @@ def print_hydration(answer: Hydration, as_json: bool) -> int:
     if as_json:
         print_json({**vars(answer), "release": path})
     elif path is not None:
-        typer.echo(f"written: {path}; each of {answer.rows} rows is the published one")
+        typer.echo(f"written: {path}; each of {plural(answer.rows, 'row')} is the published one")
     for what in () if as_json else ("missing", "different"):
         uids = getattr(answer, what)
         if uids:
-            typer.echo(f"{len(uids)} of {answer.rows} rows are {what} in the source:")
+            are = "is" if len(uids) == 1 else "are"
+            typer.echo(f"{len(uids):,} of {plural(answer.rows, 'row')} {are} {what} in the source:")
         for uid in uids[:_UIDS_SHOWN]:
             typer.echo(f"  {uid}")
     for name in () if as_json else answer.tables:
@@ -129,11 +133,12 @@ def print_rescored(reports: Sequence[RescoredTable], as_json: bool) -> int:
     for report in [] if as_json else reports:
         same = "" if report.same_identity else "; model, prompt or algorithm differ from the published ones"
         largest = f"largest difference {report.largest_difference:.2g} {report.unit} ({report.largest_at})"
-        ranks = f"{report.changed_ranks} ranks changed"
-        typer.echo(f"{report.table}: {report.compared} scores compared, {largest}, {ranks}{same}")
+        ranks = f"{plural(report.changed_ranks, 'rank')} changed"
+        compared = f"{plural(report.compared, 'score')} compared"
+        typer.echo(f"{report.table}: {compared}, {largest}, {ranks}{same}")
         for effect in report.configs:
             margin = "no margin in nats" if effect.margin is None else f"margin {effect.margin:.2g} nats"
-            typer.echo(f"  {effect.config}: {effect.flipped} rows would change sides, {margin}")
+            typer.echo(f"  {effect.config}: {plural(effect.flipped, 'row')} would change sides, {margin}")
             for uid in effect.uids:
                 typer.echo(f"    {uid}")
     return 0 if all(report.within() for report in reports) else 1
@@ -191,15 +196,15 @@ def print_results(results: Sequence[Result], as_json: bool) -> None:
 def _remarks(result: Result) -> Iterable[str]:
     """What the values alone do not say: rows left out or flagged, metrics that could not be computed."""
     for reason, count in result.left_out.items():
-        yield f"{count} rows left out: {reason}"
+        yield f"{plural(count, 'row')} left out: {reason}"
     for reason, count in result.flagged.items():
-        yield f"{count} answers flagged: {reason}"
+        yield f"{plural(count, 'answer')} flagged: {reason}"
     for name, value in result.metrics.items():
         for reason, count in value.get("left_out", {}).items():
-            yield f"{count} rows left out of {name}: {reason}"
+            yield f"{plural(count, 'row')} left out of {name}: {reason}"
         for reason, count in value.get("flagged", {}).items():
             if reason not in result.flagged:
-                yield f"{count} answers flagged by {name}: {reason}"
+                yield f"{plural(count, 'answer')} flagged by {name}: {reason}"
     for name, reason in result.unavailable.items():
         yield f"no {name}: {reason}"
 

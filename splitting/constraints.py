@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import SplitError, show
+from ..wording import plural
 
 MAX_SWAPS = 10_000
 WITHOUT_CONSTRAINT = "switch the constraint off (--constraint none; constraint=None in Python)"
@@ -158,8 +159,7 @@ def _keep_if(members: set[str], atom: str, belongs: bool) -> None:
 
 
 def _listed(missing: set[str], rows: Sequence[str]) -> str:
-    atoms = "1 atom" if len(missing) == 1 else f"{len(missing):,} atoms"
     of = "row" if len(rows) == 1 else "rows"
     more = ", ..." if len(rows) > _ROWS_SHOWN else ""
     shown = ", ".join(rows[:_ROWS_SHOWN])
-    return f"{atoms} ({show(sorted(missing)[:3])}, in evaluation {of} {shown}{more})"
+    return f"{plural(len(missing), 'atom')} ({show(sorted(missing)[:3])}, in evaluation {of} {shown}{more})"

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ..errors import SplitError, show
+from ..wording import plural
 from ._division import Constraint, DividingSplitter, Draft, Sides, checked_choice, divide_ranked
 from ._tmcd_best import best_swaps
 from ._tmcd_reference import MAX_ITERATIONS, first_improvements
@@ -163,7 +164,7 @@ def _divergence_note(draft: Draft, sides: Sides, before: float) -> Note:
     changed = draft.units.weight(np.flatnonzero(draft.placed_by == "divergence"))
     message = (
         f"compound divergence of train against evaluation is {divergence:.6f} "
-        f"({before:.6f} before {changed:,} {'row' if changed == 1 else 'rows'} changed sides)"
+        f"({before:.6f} before {plural(changed, 'row')} changed sides)"
     )
     return Note("divergence", message)
 

@@ -208,7 +208,7 @@ def test_equal_inputs_and_groups_are_joined(tmp_path: Path) -> None:
     builder, data = _read(tmp_path / "a.jsonl", rows, context="passage", group="author")
     assert _partition(builder.split_rows(data).groups) == [{0, 1, 3}, {2, 6}, {4}, {5}]
     assert data.notes[1:] == (
-        "2 rows share their input with another row (1 inputs); rows of equal input stay on one side.",
+        "2 rows share their input with another row (1 input); rows of equal input stay on one side.",
         "Rows of one 'author' stay on one side: 3 values, the largest with 2 of 7 rows; 2 rows have none.",
     )
 

@@ -382,7 +382,7 @@ def test_wsc273_takes_the_pronoun_from_the_collection_and_the_published_text_fro
     write(tmp_path, "wsc273/test.tsv", HEADER + pair(0, "was ill.", 1))
     fewer = read(tmp_path, dataset="wsc273")
     assert rows(fewer, "published_text") == [None, None]
-    assert fewer.notes[0].startswith("published texts not taken, 1 instances where WSCollection.xml has 2")
+    assert fewer.notes[0].startswith("published texts not taken, 1 instance where WSCollection.xml has 2")
 
 
 def test_archives_and_files_whose_path_says_nothing(tmp_path: Path) -> None:

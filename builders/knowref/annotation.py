@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...atomic import atomic_open, replace_folder, write_text
-from ...cards.numbers import plural
 from ...errors import SourceError, UsageError, show
 from ...faults import FaultLog, Policy
+from ...wording import plural
 from ..sources.files import InputFile
 from ..sources.records import Record, Records
 from ._stages import FunnelStage, StageFolder, check_way, made_folder, read_lines

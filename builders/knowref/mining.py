@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ... import __version__
-from ...cards.numbers import plural
 from ...errors import SourceError, UsageError
 from ...executor import open_executor
 from ...hashing import sha256_file
 from ...progress import Stage, no_progress
 from ...text.tagging import Tagger, load_tagger
+from ...wording import plural
 from ..base import Method
 from ..corpora import Corpus, open_corpus
 from ._stages import FunnelStage, Seen, StageFolder

@@ -15,6 +15,7 @@ from typing import TypeVar
 from ...errors import SourceError
 from ...faults import FaultLog
 from ...text.words import sentence_split, word_tokenize
+from ...wording import plural
 from ..base import SourceFile
 from ..corpora import open_corpus
 from ..sources.files import InputFile, SourceFolder
@@ -371,8 +372,8 @@ def _notes(released: Sequence[_Named], rows: Sequence[KnowRefRow], originals: _O
     unsure = sum(row.sha224 in originals.unsure for row in rows)
     if unsure:
         notes.append(
-            f"{unsure} rows: which candidate is number 0 depends on how many noun phrases the published "
-            "parser saw"
+            f"{plural(unsure, 'row')}: which candidate is number 0 depends on how many noun phrases the "
+            "published parser saw"
         )
     return tuple(notes)
 

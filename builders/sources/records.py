@@ -19,9 +19,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...cards.numbers import plural
 from ...errors import SourceError
 from ...faults import FaultLog
+from ...wording import plural
 from .files import InputFile
 
 Label = TypeVar("Label")

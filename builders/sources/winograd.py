@@ -22,6 +22,7 @@ import pyarrow as pa
 from ...errors import SourceError, UsageError
 from ...faults import FaultLog
 from ...registry import closest
+from ...wording import plural
 from ..base import SourceFile
 from .files import InputFile, SourceFolder
 from .records import Records, text_lines
@@ -320,7 +321,7 @@ class _Reader:
         if len(copies) != len(instances) or faults.dropped:
             self._files.pop(other.file.name, None)
             self._notes.append(
-                f"published texts not taken, {len(copies)} instances where {found.file.name} has "
+                f"published texts not taken, {plural(len(copies), 'instance')} where {found.file.name} has "
                 f"{len(instances)}: {other.file.name}"
             )
             return instances

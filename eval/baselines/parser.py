@@ -13,6 +13,7 @@ import numpy as np
 from ...errors import BenchwrightWarning
 from ...progress import Progress
 from ...text.sql import normalised
+from ...wording import plural
 from ..models import LoadedModel, ParserRecipe
 from ..models.fine_tuning import TrainingLog
 from ..models.generation import Answers
@@ -131,6 +132,6 @@ def _by_uid(rows: Rows) -> Rows:
 def _warn(name: str, data: EvaluationData, log: TrainingLog, flagged: Mapping[str, frozenset[str]]) -> None:
     said = [f"{len(uids)} of {len(data.evaluation)} rows {reason}" for reason, uids in flagged.items()]
     if log.overlength_rows:
-        said.append(f"{log.overlength_rows} training rows too long and left out")
+        said.append(f"{plural(log.overlength_rows, 'training row')} too long and left out")
     if said:
         warnings.warn(f"{name} on {data.config}: {', '.join(said)}", BenchwrightWarning, stacklevel=3)

@@ -18,6 +18,7 @@ import torch
 
 from benchwright.errors import UsageError
 from benchwright.progress import Progress
+from benchwright.wording import plural
 
 from ._checkpoints import Checkpoints, Clock, State
 
@@ -133,7 +134,9 @@ def train(
     """
     trainable = [weights for weights in module.parameters() if weights.requires_grad]
     if not trainable or not len(rows):
-        raise UsageError(f"nothing to train: {len(rows)} rows, {len(trainable)} trainable weights")
+        raise UsageError(
+            f"nothing to train: {plural(len(rows), 'row')}, {plural(len(trainable), 'trainable weight')}"
+        )
     groups = groups or [WeightGroup(trainable, 1.0, settings.weight_decay)]
     devices = [trainable[0].device] if trainable[0].device.type == "cuda" else []
     with torch.random.fork_rng(devices=devices), _threads(settings.threads):
