@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from ..cards.numbers import count, plural
+from ..cards.numbers import count
 from ..errors import printable, redact, show
 from ..splitting.scores.check import SCORE_TOLERANCE
+from ..wording import plural
 from ._diff_types import (
     Boundary,
     Change,

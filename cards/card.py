@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ..atomic import write_text
 from ..errors import PrerequisiteError, ReleaseError
 from ..release import SPLITS, ReleaseFolder
+from ..wording import plural
 from . import markdown, numbers
 from .breakdowns import class_tables, error_tables, projection_table, remarks_table
 from .citations import citations
@@ -335,10 +336,10 @@ def _introduction_of_parts(release: ReleaseFolder, divided: Mapping[str, Part]) 
     told = f", {numbers.count(sum(rows))} rows" if len(rows) == len(divided) else ""
     splits = [name for name in SPLITS if any(name in e["splits"] for e in release.placed_configs.values())]
     categories = {part.category for part in divided.values()} - {None}
-    kinds = f" in {numbers.plural(len(categories), 'category', 'categories')}" if categories else ""
-    configs = numbers.plural(len(release.placed_configs), "config")
+    kinds = f" in {plural(len(categories), 'category', 'categories')}" if categories else ""
+    configs = plural(len(release.placed_configs), "config")
     return Markdown(
-        f"{numbers.plural(len(divided), *part_words(release))}{kinds}{told}, in {configs}, divided into "
+        f"{plural(len(divided), *part_words(release))}{kinds}{told}, in {configs}, divided into "
         f"{', '.join(splits[:-1])}{' and ' if len(splits) > 1 else ''}{splits[-1]}."
     )
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..publication import ChangelogEntry, Publication, Withdrawal
+from ..wording import plural
 from .markdown import Markdown, codes, compose, folded, join, one_line, sentence, shorten, table
-from .numbers import count, plural
+from .numbers import count
 
 SHOWN_VERSIONS = 10
 SHOWN_CHANGES = 50

@@ -7,10 +7,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ..release import ReleaseFolder
+from ..wording import plural
 from .figures import EVALUATION
 from .licences import bare_configs
 from .markdown import Markdown, codes, compose
-from .numbers import count, decimal, plural
+from .numbers import count, decimal
 from .parts import parts
 from .provenance import BM25, PVI, find
 

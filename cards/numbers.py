@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from ..wording import plural
-
-__all__ = ["MINUS", "MISSING", "brief", "change", "count", "decimal", "percent", "plural"]
-
 MINUS = "−"
 MISSING = "–"
 

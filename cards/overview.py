@@ -12,8 +12,9 @@ from datasets import ClassLabel, Features
 
 from ..features import class_names
 from ..release import SPLITS, ReleaseFolder
+from ..wording import plural
 from .markdown import Markdown, code, join, prose, record
-from .numbers import count, plural
+from .numbers import count
 from .parts import by_category, parts
 from .yaml_header import unnamed_config
 

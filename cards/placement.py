@@ -10,10 +10,11 @@ from typing import Any
 from ..registry import Registry
 from ..release import ReleaseFolder
 from ..text.programs import Structure, TemplateRule, structures, template_rules
+from ..wording import plural
 from .history import withdrawn_rows
 from .label_shares import LabelTable, label_tables
 from .markdown import Markdown, code, codes, compose, folded, join, prose, table
-from .numbers import count, plural
+from .numbers import count
 from .overlap_data import SPLITTER as OVERLAP
 from .overlap_data import subset_sentences
 from .provenance import PVI, SHOWN_UIDS, prompt_of, scorer_sentence

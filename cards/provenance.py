@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..release import ReleaseFolder
+from ..wording import plural
 from .markdown import Markdown, code, compose, join, one_line, prose, shorten, table
-from .numbers import MISSING, count, plural
+from .numbers import MISSING, count
 from .parts import part_of, part_words, parts
 
 SHOWN_UIDS = 3

@@ -172,8 +172,6 @@ def test_tokens_are_removed() -> None:
         (numbers.decimal(float("nan")), "–"),
         (numbers.change(0.592), "+59 %"),
         (numbers.change(None), "–"),
-        (numbers.plural(1, "row"), "1 row"),
-        (numbers.plural(1034, "row"), "1,034 rows"),
     ],
 )
 def test_numbers(written: str, expected: str) -> None:
