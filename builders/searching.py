@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, cast
 
@@ -56,12 +56,16 @@ class CorpusSearch:
     workers: int | None = None
     ray_address: str | None = None
     shards: int | None = None
+    _opened: dict[tuple[str, str], Corpus] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def given(self) -> list[str]:
         """The options that are not left to their defaults, as the command line calls them."""
         default = CorpusSearch()
-        names = (name for name in vars(self) if _value(self, name) != _value(default, name))
+        options = (option.name for option in fields(self) if option.init)
+        names = (name for name in options if _value(self, name) != _value(default, name))
         return [f"--{name.replace('_', '-')}" for name in names]
 
     def locations(self, language: str) -> Sequence[str]:
@@ -127,15 +131,18 @@ class CorpusSearch:
         return Execution(self.executor, self.workers, self.ray_address, self.shards)
 
     def _open(self, location: str, on_bad_row: Policy) -> Corpus:
+        """The same corpus each time it is asked for: its identity, for which every file is read, is too."""
         from .corpora import open_corpus
 
-        return open_corpus(
-            location,
-            form=self.corpus_form,
-            text_field=self.corpus_field,
-            sentences=cast("Sentences", self.sentences),
-            on_bad_row=on_bad_row,
-        )
+        if (location, on_bad_row) not in self._opened:
+            self._opened[location, on_bad_row] = open_corpus(
+                location,
+                form=self.corpus_form,
+                text_field=self.corpus_field,
+                sentences=cast("Sentences", self.sentences),
+                on_bad_row=on_bad_row,
+            )
+        return self._opened[location, on_bad_row]
 
     def _construction(self, options: BuildOptions) -> str:
         query = self.query or _BY_METHOD["query"][options.method]

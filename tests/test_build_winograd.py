@@ -114,6 +114,36 @@ def test_every_set_has_its_whole_and_its_subsets(made: ReleaseFolder) -> None:
     assert audit_release(made) is not None
 
 
+def test_a_corpus_is_opened_and_hashed_once_for_all_sets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "texts").mkdir()
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / "texts" / name).write_text("The trophy stood in the case.\n")
+    hashed: list[str] = []
+    opening = import_module("benchwright.builders.corpora.opening")
+    sha256_file = opening.sha256_file
+    monkeypatch.setattr(opening, "sha256_file", lambda path: (hashed.append(path.name), sha256_file(path))[1])
+    listed: list[Path] = []
+    source_folder = opening.SourceFolder
+    monkeypatch.setattr(
+        opening, "SourceFolder", lambda root, levels: (listed.append(root), source_folder(root, levels))[1]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BenchwrightWarning)
+        build(
+            "winograd",
+            source="sample",
+            out=tmp_path / "out",
+            cache=tmp_path / "cache",
+            corpus=[str(tmp_path / "texts")],
+            configs=["wsc285", "dpr", "winogrande"],
+            query="published",
+        )
+    assert listed == [tmp_path / "texts"]
+    assert hashed == ["a.txt", "b.txt"]
+
+
 def test_rows_have_the_columns_of_the_schema(made: ReleaseFolder) -> None:
     columns = [
         *HEAD, "text", "pronoun", "pronoun_loc", "options", "label", "pair_id", "e1", "e2", "pred_c",
