@@ -155,19 +155,8 @@ def fine_tune(
     from ._training import TrainingRows, train
 
     limit = min(recipe.max_length or model.max_positions, model.max_positions)
-    given = [*(validation or ()), *sequences]
-    fitting = [sequence for sequence in sequences if len(sequence.ids) <= limit]
-    if validation is None:
-        held_out = max(1, int(len(fitting) * recipe.validation_share))
-        held, training = fitting[:held_out], fitting[held_out:]
-    else:
-        held, training = [sequence for sequence in validation if len(sequence.ids) <= limit], fitting
-    if not training or not held:
-        raise UsageError(
-            f"fine-tuning needs at least 2 sequences of at most {limit} tokens, "
-            f"got {len(held) + len(training)} of {len(given)}"
-        )
-    overlength = len(given) - len(held) - len(training)
+    training, held = _divided(sequences, validation, recipe.validation_share, limit)
+    overlength = len(sequences) + len(validation or ()) - len(held) - len(training)
     held = held[: recipe.max_validation_rows]
     tuned = _copy(model)
     freeze_all_but_last(tuned.module, recipe.trainable_layers)
@@ -204,6 +193,27 @@ def fine_tune(
         validation_rows=len(held),
         overlength_rows=overlength,
     )
+
+
+def _divided(
+    sequences: Sequence[TrainingSequence],
+    validation: Sequence[TrainingSequence] | None,
+    share: float,
+    limit: int,
+) -> tuple[list[TrainingSequence], list[TrainingSequence]]:
+    """The sequences of at most `limit` tokens that train, and those held out. Raises UsageError for none."""
+    fitting = [sequence for sequence in sequences if len(sequence.ids) <= limit]
+    if validation is None:
+        held_out = max(1, int(len(fitting) * share))
+        held, training = fitting[:held_out], fitting[held_out:]
+    else:
+        held, training = [sequence for sequence in validation if len(sequence.ids) <= limit], fitting
+    if not training or not held:
+        raise UsageError(
+            f"fine-tuning needs at least 2 sequences of at most {limit} tokens, "
+            f"got {len(held) + len(training)} of {len(sequences) + len(validation or ())}"
+        )
+    return training, held
 
 
 def _copy(model: CausalModel) -> CausalModel:

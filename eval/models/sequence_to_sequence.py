@@ -179,7 +179,6 @@ def fine_tune_sequence_to_sequence(
     Raises UsageError where no training or no validation row fits.
     """
     from ._checkpoints import checkpoints_in
-    from ._layers import freeze_all_but_last
     from ._training import TrainingRows, train
 
     tuned = _copy(model, added_token, seed)
@@ -192,11 +191,7 @@ def fine_tune_sequence_to_sequence(
         )
     overlength = len(training[0]) + len(validation[0]) - len(training_pairs) - len(validation_pairs)
     validation_pairs = validation_pairs[: recipe.max_validation_rows]
-    if recipe.trainable_layers is not None:
-        tuned.module.requires_grad_(False)
-    parts = [tuned.module.get_encoder(), tuned.module.get_decoder()]
-    for part in parts if recipe.trainable_layers is not None else [tuned.module]:
-        freeze_all_but_last(part, recipe.trainable_layers)
+    _freeze_all_but_last(tuned.module, recipe.trainable_layers)
     perplexity = _perplexity_of(tuned, validation_pairs, recipe.micro_batch_size or recipe.batch_size)
     log = train(
         tuned.module,
@@ -230,6 +225,18 @@ def fine_tune_sequence_to_sequence(
         validation_rows=len(validation_pairs),
         overlength_rows=overlength,
     )
+
+
+def _freeze_all_but_last(module: Any, layers: int | None) -> None:
+    """Let only the last `layers` of encoder and decoder each learn (None: all of the model)."""
+    from ._layers import freeze_all_but_last
+
+    if layers is None:
+        freeze_all_but_last(module, None)
+        return
+    module.requires_grad_(False)
+    for part in (module.get_encoder(), module.get_decoder()):
+        freeze_all_but_last(part, layers)
 
 
 def _fitting(
