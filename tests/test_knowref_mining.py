@@ -338,6 +338,14 @@ def test_bad_labels(mine, tmp_path):
             labels(overwrite=True, **options)
 
 
+def test_bad_answers_alone_are_not_dropped(mine, tmp_path):
+    mined = mine()
+    rows = answers(mined, lambda number: [0] * 5)
+    file = write_csv(tmp_path / "labels.csv", [row | {"task_id": "0000"} for row in rows])
+    with pytest.raises(SourceError, match=r"labels\.csv: no usable row among 155 rows \(unknown task: 155\)"):
+        import_labels(mined.folder, file, out=tmp_path / "set", on_bad_row="drop")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "missing"),
     [

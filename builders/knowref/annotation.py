@@ -18,7 +18,7 @@ from ...errors import SourceError, UsageError, show
 from ...faults import FaultLog, Policy
 from ...wording import plural
 from ..sources.files import InputFile
-from ..sources.records import Record, Records
+from ..sources.records import Record, Records, no_usable_row
 from ._stages import FunnelStage, StageFolder, check_way, made_folder, read_lines
 from .mining import CHUNKED, PROBLEMS, SWAPPED
 
@@ -269,7 +269,7 @@ def _check(
 def _read_answers(path: Path, problems: Mapping[str, Any], faults: FaultLog) -> dict[str, _Answers]:
     """The answers by task.
 
-    Raises SourceError for a file without answers, unknown tasks and answers, and for a second answer.
+    Raises SourceError for a file without usable answers, unknown tasks and answers, and for a second answer.
     """
     answers: dict[str, _Answers] = {}
     for record in _records(path, faults):
@@ -289,6 +289,8 @@ def _read_answers(path: Path, problems: Mapping[str, Any], faults: FaultLog) -> 
         except SourceError as fault:
             faults.bad(fault)
     faults.finish()
+    if not answers:
+        raise no_usable_row(path, faults.dropped)
     return answers
 
 
