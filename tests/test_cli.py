@@ -101,6 +101,16 @@ def test_help_answers_in_well_under_a_second_and_imports_no_model_library():
     assert time.monotonic() - start < 10
 
 
+def test_commands_that_come_to_no_tokens_do_not_wait_for_nltk():
+    """NLTK imports SciPy and scikit-learn: longer than everything else that most commands import."""
+    script = (
+        "import sys\nimport benchwright.builders.build, benchwright.builders.hub.publish, benchwright.eval\n"
+        "print({'nltk', 'scipy', 'sklearn', 'matplotlib', 'torch'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 def test_module_and_version():
     done = subprocess.run(
         [sys.executable, "-m", "benchwright", "--version"], capture_output=True, text=True, check=True

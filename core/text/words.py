@@ -12,13 +12,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-from nltk.tokenize import NLTKWordTokenizer
-from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-from punkt.data import english
 
-_treebank = NLTKWordTokenizer()
+if TYPE_CHECKING:
+    from nltk.tokenize import NLTKWordTokenizer
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
+
 _KEPT = 1 << 17
 
 # One sentence of ASCII words, commas and a final period. Punkt cannot split it (no `.`, `?` or `!` inside),
@@ -36,22 +37,28 @@ _PLAIN_WORD = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 _CLOSING = "])}>\"'»”’"
 
 
-class _Punkt(PunktSentenceTokenizer):
-    """Punkt that keeps what it found of the contexts (two words) of possible ends of sentences."""
+# NLTK imports half of SciPy and scikit-learn, which takes a second; many commands come to no tokens.
+@cache
+def _treebank() -> NLTKWordTokenizer:
+    from nltk.tokenize import NLTKWordTokenizer
 
-    def __init__(self, parameters: PunktParameters) -> None:
-        super().__init__(parameters)
-        self.text_contains_sentbreak = lru_cache(_KEPT)(super().text_contains_sentbreak)
+    return NLTKWordTokenizer()
 
 
 @cache
 def _punkt() -> PunktSentenceTokenizer:
+    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+    from punkt.data import english
+
     parameters = PunktParameters()
     parameters.abbrev_types = set(english.ABBREV_TYPES)
     parameters.sent_starters = set(english.SENT_STARTERS)
     parameters.collocations = set(english.COLLOCATIONS)
     parameters.ortho_context = defaultdict(int, english.ORTHO_CONTEXT)
-    return _Punkt(parameters)
+    punkt = PunktSentenceTokenizer(parameters)
+    # Contexts (two words) of possible ends of sentences come again and again.
+    punkt.text_contains_sentbreak = lru_cache(_KEPT)(punkt.text_contains_sentbreak)
+    return punkt
 
 
 def _is_simple(text: str) -> bool:
@@ -109,7 +116,7 @@ def _tokens(text: str) -> Iterator[tuple[str, ...] | list[str]]:
             or not stretches[-1].strip(_CLOSING)
             or len(stretches) == 1
         ):
-            yield _treebank.tokenize(sentence)
+            yield _treebank().tokenize(sentence)
             continue
         yield _first_tokens(stretches[0])
         yield from map(_middle_tokens, stretches[1:-1])
@@ -122,12 +129,12 @@ def _middle_tokens(stretch: str) -> tuple[str, ...]:
         return (stretch,)
     if stretch.endswith(",") and _is_plain(stretch[:-1]):
         return (stretch[:-1], ",")
-    return tuple(_treebank.tokenize(f"x {stretch} x")[1:-1])
+    return tuple(_treebank().tokenize(f"x {stretch} x")[1:-1])
 
 
 @lru_cache(_KEPT)
 def _first_tokens(stretch: str) -> tuple[str, ...]:
-    return (stretch,) if _is_plain(stretch) else tuple(_treebank.tokenize(f"{stretch} x")[:-1])
+    return (stretch,) if _is_plain(stretch) else tuple(_treebank().tokenize(f"{stretch} x")[:-1])
 
 
 @lru_cache(_KEPT)
@@ -136,7 +143,7 @@ def _last_tokens(stretch: str) -> tuple[str, ...]:
         return (stretch,)
     if stretch.endswith(".") and _is_plain(stretch[:-1]):
         return (stretch[:-1], ".")
-    return tuple(_treebank.tokenize(f"x {stretch}")[1:])
+    return tuple(_treebank().tokenize(f"x {stretch}")[1:])
 
 
 def _is_plain(stretch: str) -> bool:
