@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,7 +19,7 @@ from benchwright.builders import release as writer
 from benchwright.builders.hub import commit
 from benchwright.builders.hub import publish as publishing
 from benchwright.builders.hub._local_update import repair
-from benchwright.builders.hub.client import HubClient, NotOnHub
+from benchwright.builders.hub.client import NotOnHub
 from benchwright.builders.hub.proof import _loaded_differences
 from benchwright.builders.verify import verify
 from benchwright.cli import main
@@ -120,13 +119,6 @@ def test_a_commit_that_failed_is_made_again_and_nothing_is_sent_twice(hub_modes,
     assert max(sent(hub).values()) == 1
 
 
-@pytest.fixture
-def short_waits(monkeypatch):
-    """Clients wait as often as ever, each time for a hundredth."""
-    monkeypatch.setitem(HubClient.__init__.__kwdefaults__, "wait", lambda seconds: time.sleep(seconds / 100))
-
-
-@pytest.mark.usefixtures("short_waits")
 def test_a_hub_that_fails_each_time_ends_with_one_line_and_nothing_is_sent_again(hub_modes, tmp_path):
     hub = hub_modes
     made(tmp_path / "made")
@@ -279,7 +271,6 @@ def test_what_loads_otherwise_than_the_manifest_says_is_found_out(hub, tmp_path)
     assert "cannot be loaded" in next(_loaded_differences(REPO, "9.9.9", published, "random"))
 
 
-@pytest.mark.usefixtures("short_waits")
 def test_a_version_that_cannot_be_looked_at_is_verified_by_the_next_run(hub, tmp_path):
     made(tmp_path / "made")
     hub.fail(1, 500, times=50, method="GET", path="/resolve/")
