@@ -100,10 +100,12 @@ def strip(
     or that cannot be read or written.
     """
     old = open_whole(release, progress)
-    if not (must_lose_text(old) if where_needed else has_text(old)):
-        kept = "that its licences do not allow" if where_needed else "to take out"
-        raise ReleaseError(f"{old.path} has no text {kept}; it can be published as it is")
-    chosen = must_lose_text(old) if where_needed else old.configs
+    if where_needed:
+        chosen, meant = must_lose_text(old), "that its licences do not allow"
+    else:
+        chosen, meant = list(old.configs) if has_text(old) else [], "to take out"
+    if not chosen:
+        raise ReleaseError(f"{old.path} has no text {meant}; it can be published as it is")
     return strip_configs(old, chosen, out=out, overwrite=overwrite)
 
 

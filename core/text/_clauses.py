@@ -10,6 +10,7 @@ from ._verbs import base_form, is_known_verb, is_past_participle, is_past_tense,
 from ._word_sets import (
     ADVERBS,
     AUXILIARIES,
+    CAUSING,
     COMPOUND,
     DETERMINERS,
     FINITE,
@@ -25,8 +26,6 @@ from ._word_sets import (
 
 _ADVERB = re.compile(r"\w{4,}ly")
 _TIMES = frozenset(["day", "days", "week", "weeks", "month", "months", "year", "years", "decades"])
-# verbs that take an object with a base form
-_CAUSING = frozenset(["help", "make", "let"])
 # how far from a base form a word may be that is taken for one
 _UNLIKELY = -30_000
 _DOUBTFUL = -16_000
@@ -109,7 +108,7 @@ def _verb_context(q: Question, start: int, i: int) -> int:
     if word.islower() and q.words[i - 1][:1].isupper() and q.tag(i + 1) in ("NNP", "NNPS"):
         # a particle of a name ("Claus von Stauffenberg")
         score -= 8000 if q.tags[i] in ("NNP", "IN", "FW") else 0
-    if any(q.lows[k] in _CAUSING and q.is_nominal(k - 1) for k in range(start + 1, i)):
+    if any(q.lows[k] in CAUSING and q.is_nominal(k - 1) for k in range(start + 1, i)):
         score -= 8000  # "does the river help the forest grow"
     if q.low(i + 1) == "of" and low not in (
         "consist",

@@ -9,6 +9,7 @@ from ._questions import Question
 from ._verbs import base_form, is_known_verb, is_past_tense
 from ._word_sets import (
     AUXILIARIES,
+    CAUSING,
     DO,
     FINITE,
     GROUPS,
@@ -174,7 +175,7 @@ def _is_mistagged_noun(q: Question, start: int, i: int) -> bool:
         return False
     governs = q.low(i + 2) in _OPEN_OBJECT or q.tag(i + 1) in ("VB", "VBP")
     if tag == "VBZ" and governs and is_known_verb(q.low(i + 1)):
-        return low not in ("helps", "makes", "lets")  # "which clubs visit the campus"
+        return base_form(low) not in CAUSING  # "which clubs visit the campus"
     if tag == "VBZ":
         later = i + 2 if q.tag(i + 1) == "RB" else i + 1
         return q.tag(later) in ("VBD", "VBN") or q.low(i + 1) == "of"

@@ -24,6 +24,8 @@ PREPOSITIONS = word_set("""
 """)
 SUBORDINATORS = word_set("when while because if although though unless whereas once whenever")
 RELATIVE = word_set("who which that whom whose where when")
+# verbs that take an object with a base form
+CAUSING = word_set("help make let")
 PRONOUNS = word_set("i you he she it we they there this these those that")
 DETERMINERS = word_set("""
     a an the one any another some this that these those its his her their my your our no every each all

@@ -85,11 +85,8 @@ def load_pretrained(
     import torch
     import transformers
 
-    pinned = _pinned(location, revision)
     with _reading(kind, asked):
-        config = transformers.AutoConfig.from_pretrained(location, **pinned)
-        commit = _commit_of(location, revision)
-        pinned["revision"] = commit or revision
+        config, commit, pinned = _configuration(location, revision)
         _refuse_other_kinds(kind, config, asked)
         tokenizer = transformers.AutoTokenizer.from_pretrained(location, **pinned)
         module, report = getattr(transformers, kind.auto_class).from_pretrained(
@@ -119,12 +116,9 @@ def load_for_new_head(
     import transformers
 
     kind = BODY
-    pinned = _pinned(location, revision)
     outputs = dict(enumerate(labels))
     with _reading(kind, asked), no_load_report(), torch.random.fork_rng(devices=[]):
-        config = transformers.AutoConfig.from_pretrained(location, **pinned)
-        commit = _commit_of(location, revision)
-        pinned["revision"] = commit or revision
+        config, commit, pinned = _configuration(location, revision)
         _refuse_other_types(kind, config, asked)
         config.num_labels = len(labels)
         config.id2label, config.label2id = outputs, {name: index for index, name in outputs.items()}
@@ -150,19 +144,23 @@ def load_for_new_head(
     return module, tokenizer, commit, head | pooler
 
 
-def _pinned(location: str, revision: str | None) -> dict[str, Any]:
-    """How every file of a model is read: without code, and from the cache alone where no Hub can be reached.
+def _configuration(location: str, revision: str | None) -> tuple[Any, str | None, dict[str, Any]]:
+    """Configuration and commit of a model, and how all else of it is read: from that commit, without code,
+    and from the cache alone where no Hub can be reached.
 
     The Hub's client asks six times for each file, for 23 seconds, and then looks into its cache.
     """
+    import transformers
+
     only_cache = not Path(location).is_dir() and not _hub_can_be_reached()
-    return {"revision": revision, "trust_remote_code": False, "local_files_only": only_cache}
+    pinned = {"revision": revision, "trust_remote_code": False, "local_files_only": only_cache}
+    config = transformers.AutoConfig.from_pretrained(location, **pinned)
+    commit = _commit_of(location, revision)
+    return config, commit, {**pinned, "revision": commit or revision}
 
 
 def _commit_of(location: str, revision: str | None) -> str | None:
-    """The commit that the configuration was read from, so that all else is read from it too; None for a
-    folder.
-    """
+    """The commit that a configuration was read from; None for a folder."""
     from huggingface_hub import try_to_load_from_cache
 
     if Path(location).is_dir():
